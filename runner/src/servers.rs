@@ -19,8 +19,9 @@ use crate::carrying::Carrying;
 use crate::petition::{self, Petition, Petitions};
 use crate::session::Session;
 use crate::session::afterwards::afterwards;
+use crate::session::ended::Ended;
 use crate::session::plan::Plan;
-use crate::session::process::{Ended, run};
+use crate::session::process::run;
 use crate::session::remote::{self, Carrier};
 use crate::to_bridge::Up;
 

@@ -55,6 +55,7 @@ pub use self::mcp::{Mcp, McpWanted, TokenWanted};
 pub use self::models::{Models, NewProvider, Tokens};
 pub use self::native_host::{HostInstall, HostPlace, NativeHost};
 pub use self::offers::{Prompt, Prompts, Reading, Resources};
+use self::root::WIDTH;
 pub use self::sandbox::{Sandbox, options_of};
 use self::secrets::TYPED_VALUE;
 pub use self::secrets::{Keeping, NewSecret, Secrets};
@@ -64,9 +65,6 @@ pub use self::supervision::supervision_option;
 pub use self::tool_use::{Approve, ToolUse, servers_of};
 use self::values::{origin, server_id};
 use harbor_client::errors::Failure;
-
-/// The help is laid out for this many places, also in a pipe.
-const WIDTH: usize = 80;
 
 /// Run MCP servers in sandboxes, for AI clients and web pages
 #[derive(Debug, Parser)]

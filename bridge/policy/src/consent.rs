@@ -25,14 +25,13 @@
 //! those (`facts`). A hint about the effect is believed: with a lie a server gains nothing that it could not do without being
 //! called.
 
-use std::collections::BTreeSet;
-
 use harbor_ipc_proto::source_id::SourceKind;
 
 use crate::access::Right;
 
 pub mod addresses;
 pub mod answers;
+mod call;
 pub mod compact;
 pub mod facts;
 pub mod holding;
@@ -40,105 +39,20 @@ pub mod shown;
 #[cfg(test)]
 mod tests;
 pub mod typed;
+mod why;
 
 use self::addresses::{carries_data, names_private};
 use self::answers::{Answers, Cover};
+pub use self::call::{Call, Mode, Names, Read, Who};
 use self::facts::{Effect, Holding, Reach};
 use self::typed::Typed;
-
-/// Names of what is private: of sources (`files`, `gmail`), of origins in a browser (`browser:mail.example`), `attached`.
-pub type Names = BTreeSet<String>;
+pub use self::why::Why;
 
 /// The private name of what answers at addresses of this machine and its network.
 pub const NETWORK: &str = "this machine and its network";
 
 /// The calls of a turn that may carry typed text to a source with reach, though the model has read something private.
 pub const MOST_TYPED: u32 = 20;
-
-/// The one who makes a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Who {
-    /// The person: they have typed this very call.
-    Typed,
-    /// The person's model, in a chat of theirs.
-    Person(Mode),
-    /// A model on a task of an origin.
-    Run,
-    /// A page itself.
-    Page,
-    /// An AI client itself.
-    Client {
-        /// True if the person is asked before something private leaves.
-        guard: bool,
-    },
-}
-
-impl Who {
-    /// Its word on the wire.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Typed => "typed",
-            Self::Person(_) => "chat",
-            Self::Run => "run",
-            Self::Page => "page",
-            Self::Client { .. } => "client",
-        }
-    }
-}
-
-/// How a chat of the person's treats calls.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
-    /// Reads run, all else asks.
-    Ask,
-    /// All runs but what destroys, and what writes after untrusted text.
-    Auto,
-    /// Reads run, all else is refused: nobody is there who could be asked.
-    Reads,
-}
-
-/// The record of what a model has read.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Read {
-    /// The names of the private things that it has read.
-    pub private: Names,
-    /// True if it has read any text that the person has not typed: a result, a page, an attachment.
-    pub untrusted: bool,
-}
-
-/// A call, with what Harbor knows of it.
-#[derive(Debug, Clone, Copy)]
-pub struct Call<'a> {
-    /// On whose behalf: `owner`, or an origin.
-    pub principal: &'a str,
-    /// The chat that it belongs to, or a client whose guard is on.
-    pub chat: Option<&'a str>,
-    /// The source of the tool.
-    pub source: &'a str,
-    /// The tool, as its source names it.
-    pub tool: &'a str,
-    /// The hash of the tool's own definition.
-    pub hash: Option<&'a [u8; 32]>,
-    /// JSON, exactly as it would be sent.
-    pub arguments: &'a str,
-    /// The schema of its arguments, as the person has seen it.
-    pub schema: Option<&'a str>,
-    /// The effect of the tool.
-    pub effect: Effect,
-    /// True if the effect is the word of the person or of Harbor's own list. Else it is the word of the tool's server.
-    pub is_sure: bool,
-    /// The holding of its source.
-    pub holding: Holding,
-    /// The name under which its answer would be private: the source's, or that of the page that it acts in.
-    pub name: &'a str,
-    /// For a browser: true if the call stays within the page that is open.
-    pub within: bool,
-    /// For a browser: true if the call only looks at a loaded document, which its page does not notice.
-    pub looks: bool,
-    /// The arguments that are ids of Harbor's.
-    pub ids: &'a [&'a str],
-}
 
 /// The state of the caller before a call.
 #[derive(Debug, Clone, Copy)]
@@ -202,47 +116,6 @@ pub struct Question {
     pub private: Names,
     /// The covers that a yes may have, the mildest first.
     pub covers: Vec<Cover>,
-}
-
-/// Why the person is asked, the mildest first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Why {
-    /// It changes something.
-    Writes,
-    /// It changes something, and the model has read text that the person has not typed.
-    Untrusted,
-    /// It declares that it destroys, or the person says so.
-    Destroys,
-    /// Something private would leave.
-    Leaves,
-    /// The client was not given this source.
-    FirstUse,
-}
-
-impl Why {
-    /// Its word on the wire.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Writes => "writes",
-            Self::Untrusted => "untrusted",
-            Self::Destroys => "destroys",
-            Self::Leaves => "leaves",
-            Self::FirstUse => "first_use",
-        }
-    }
-
-    /// The reason as a sentence.
-    #[must_use]
-    pub fn sentence(self) -> &'static str {
-        match self {
-            Self::Writes => "it changes something",
-            Self::Untrusted => "it changes something, and the model has read text that you have not typed",
-            Self::Destroys => "it may delete or overwrite something",
-            Self::Leaves => "private data would leave",
-            Self::FirstUse => "you have not let it use this yet",
-        }
-    }
 }
 
 /// Why a call is not run.

@@ -17,19 +17,15 @@ use harbor_ipc_proto::link::sandbox::{PathAccess, Sandbox, SandboxLimits};
 use crate::sandbox::{Profile, SandboxFacts, SandboxPlace, granted, settings};
 
 pub mod engine;
+mod labels;
 pub mod reference;
 pub mod variables;
 
 pub use engine::Engine;
+pub use labels::{INSTANCE_LABEL, SERVER_LABEL};
 
 /// Where a container finds the server's data directory: its home, too.
 pub const DATA: &str = "/data";
-
-/// The label by which the containers of one home are found.
-pub const INSTANCE_LABEL: &str = "harbor.instance";
-
-/// The label by which those of one server are.
-pub const SERVER_LABEL: &str = "harbor.server";
 
 /// The share of the processor of whoever has not stepped back.
 const FULL_SHARE: f64 = 1024.0;

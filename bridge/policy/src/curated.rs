@@ -8,170 +8,18 @@
 //!  {data}           the server's own data directory, which the installation knows
 //! ```
 
-use harbor_ipc_proto::client::{Level, NetworkKind, SandboxSettings};
-
 use crate::consent::facts::Effect;
 use crate::package::Package;
 use crate::{package, program};
 
 mod entries;
+mod server;
+
 pub use entries::CURATED;
+pub use server::{Curated, CuratedInput, CuratedPackage, CuratedSecret, CuratedVariable, Sandbox};
 
 /// The day on which the list was last gone through, as the catalog says it.
 pub const DATE: &str = "2026-11-22";
-
-/// One server.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Curated {
-    /// Its id here: what a person types.
-    pub id: &'static str,
-    /// Its name for people.
-    pub title: &'static str,
-    /// A sentence that describes it.
-    pub description: &'static str,
-    /// The package or endpoint that is installed.
-    pub source: CuratedPackage,
-    /// Its arguments. A placeholder stands alone in its argument, and is as many arguments as the person gives values.
-    pub args: &'static [&'static str],
-    /// The inputs that the person fills in.
-    pub inputs: &'static [CuratedInput],
-    /// Its environment beyond what every server has; values may have placeholders.
-    pub env: &'static [CuratedVariable],
-    /// The secrets that it needs.
-    pub secrets: &'static [CuratedSecret],
-    /// The settings of its sandbox.
-    pub sandbox: Sandbox,
-    /// Its tools that change nothing, where it does not say so itself.
-    pub reads: &'static [&'static str],
-    /// True if it keeps data of one caller for the next one: then each web origin and AI client gets its own process.
-    pub stateful: bool,
-    /// Words to find it by.
-    pub tags: &'static [&'static str],
-    /// Where its code is.
-    pub repository: &'static str,
-    /// Where it is described.
-    pub homepage: &'static str,
-}
-
-/// The package or endpoint that is installed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CuratedPackage {
-    /// A package of npm.
-    Npm(&'static str),
-    /// A package of PyPI.
-    Pypi(&'static str),
-    /// An image, without a tag.
-    Oci(&'static str),
-    /// An MCP endpoint over HTTP.
-    Remote(&'static str),
-}
-
-impl CuratedPackage {
-    /// As `harbor install` takes it: `npm:…`, `pypi:…`, `oci:…` or the URL.
-    #[must_use]
-    pub fn spec(self) -> String {
-        match self {
-            Self::Npm(name) => format!("npm:{name}"),
-            Self::Pypi(name) => format!("pypi:{name}"),
-            Self::Oci(image) => format!("oci:{image}"),
-            Self::Remote(url) => url.to_owned(),
-        }
-    }
-}
-
-/// An input that a person fills in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CuratedInput {
-    /// `directory` for `{directory}`.
-    pub name: &'static str,
-    /// A sentence that describes it.
-    pub description: &'static str,
-    /// True if more than one value may be given.
-    pub many: bool,
-    /// True if there must be a value.
-    pub required: bool,
-    /// Where it usually is, the best first: the first of these that exists is meant where the person says nothing.
-    pub places: &'static [&'static str],
-}
-
-/// A variable of the environment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CuratedVariable {
-    /// Its name.
-    pub name: &'static str,
-    /// A sentence that says what it is for.
-    pub description: &'static str,
-    /// Its value; none: it is set only if the person gives a value.
-    pub value: Option<&'static str>,
-}
-
-/// A secret.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CuratedSecret {
-    /// The name of its variable, or of its header for a remote server.
-    pub name: &'static str,
-    /// A sentence that describes it.
-    pub description: &'static str,
-    /// True if the server is of no use without it.
-    pub required: bool,
-    /// The text before its value in the header: `Bearer `.
-    pub prefix: &'static str,
-    /// Where a person gets one.
-    pub help_url: &'static str,
-}
-
-/// Settings of a sandbox. The default is Harbor's own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Sandbox {
-    /// None: standard.
-    pub level: Option<Level>,
-    /// None: the level's.
-    pub network: Option<NetworkKind>,
-    /// With the network `hosts`.
-    pub hosts: &'static [&'static str],
-    /// Paths that it may read besides; placeholders stand alone.
-    pub read: &'static [&'static str],
-    /// Paths that it may read besides, if they exist: programs lie in different places on different machines.
-    pub read_if_there: &'static [&'static str],
-    /// Paths that it may write besides; placeholders stand alone.
-    pub write: &'static [&'static str],
-    /// Sockets: `{data}` lets its own programs find each other.
-    pub sockets: &'static [&'static str],
-}
-
-impl Sandbox {
-    /// Harbor's own.
-    pub const DEFAULT: Self = Self {
-        level: None,
-        network: None,
-        hosts: &[],
-        read: &[],
-        read_if_there: &[],
-        write: &[],
-        sockets: &[],
-    };
-
-    /// Nothing but its own directories.
-    pub const NO_NETWORK: Self = Self { network: Some(NetworkKind::None), ..Self::DEFAULT };
-
-    /// The settings, with their placeholders, on a machine where these paths exist.
-    #[must_use]
-    pub fn settings(&self, exists: &dyn Fn(&str) -> bool) -> SandboxSettings {
-        let listed =
-            |list: &[&str]| (!list.is_empty()).then(|| list.iter().map(ToString::to_string).collect());
-        let there = self.read_if_there.iter().copied().filter(|path| exists(path));
-        let read: Vec<_> = self.read.iter().copied().chain(there).collect();
-        SandboxSettings {
-            level: self.level,
-            network: self.network,
-            hosts: listed(self.hosts),
-            read: listed(&read),
-            write: listed(self.write),
-            sockets: listed(self.sockets),
-            ..SandboxSettings::default()
-        }
-    }
-}
 
 /// The server of this id.
 #[must_use]

@@ -5,7 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::package::npm::NO_SCRIPTS;
+/// The option by which an npm command runs no scripts: it may know the registry then.
+pub(crate) const NO_SCRIPTS: &str = "--ignore-scripts";
 
 /// Longer than any name that is meant.
 const MAX_NAME: usize = 128;

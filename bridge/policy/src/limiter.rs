@@ -23,34 +23,21 @@
 //! hold.
 
 mod bucket;
+mod call_limits;
 mod entries;
 mod places;
 mod queue;
+mod ticket;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::lifecycle::Millis;
 pub(crate) use bucket::Bucket;
+pub use call_limits::CallLimits;
 use entries::{Entries, ForgettableEntry};
 use places::{OriginSlots, SlotRoute};
-
-/// The limits for the calls of one origin.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CallLimits {
-    /// Calls at once; 0: no bound, and so no queue.
-    pub concurrent: u32,
-    /// Calls that may wait for a place.
-    pub queue: u32,
-    /// How long each of them may, in milliseconds; 0: none waits.
-    pub queue_wait_ms: u64,
-    /// Calls per minute, as many at one moment; none: no bound.
-    pub per_minute: Option<u32>,
-}
-
-/// One call that was admitted or waits. It is good for one [`Limiter::finish`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct CallTicket(u64);
+pub use ticket::CallTicket;
 
 /// The decision about a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

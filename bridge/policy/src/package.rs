@@ -15,9 +15,11 @@ use std::collections::BTreeMap;
 
 pub mod binary;
 mod dependency_conflict;
+mod description;
 pub mod exit_words;
 pub mod failure;
 pub mod git;
+mod names;
 pub mod npm;
 pub mod older;
 pub mod pypi;
@@ -25,14 +27,16 @@ pub mod readme;
 mod readme_command;
 pub mod registries;
 pub mod source;
+mod step;
 pub mod trial_confinement;
 pub mod typed;
 pub mod usage;
 
-/// Longer than any name or version that is meant.
-const MAX_SPEC: usize = 300;
-/// npm's own limit.
-const MAX_NAME: usize = 214;
+pub use description::{Ecosystem, Package};
+pub use names::is_program;
+use names::{npm_spec, python_spec};
+pub use step::Step;
+
 /// How many programs a sentence lists.
 const MAX_LISTED: usize = 12;
 
@@ -44,71 +48,6 @@ const WRAPPERS: &[&str] = &[
 
 /// `npx -p PACKAGE node FILE` runs no program of the package: there would be nothing to resolve.
 const INTERPRETERS: &[&str] = &["bash", "bun", "deno", "env", "node", "npm", "npx", "pypy", "sh", "zsh"];
-
-/// Installers take a name that ends like this for a file.
-const ARCHIVES: &[&str] =
-    &[".bz2", ".gz", ".lz", ".lzma", ".tar", ".tbz", ".tgz", ".tlz", ".txz", ".whl", ".xz", ".zip"];
-
-/// Where a package comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ecosystem {
-    /// npm, for Node.js.
-    Npm,
-    /// The Python package index.
-    Pypi,
-    /// A repository with a package of either of them.
-    Git,
-    /// A program, or an archive with one, that somebody offers for download.
-    Binary,
-}
-
-impl Ecosystem {
-    /// Its name, for people and for the stamp of an installation.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Npm => "npm",
-            Self::Pypi => "pypi",
-            Self::Git => "git",
-            Self::Binary => "binary",
-        }
-    }
-}
-
-/// A package that a command line runs.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Package {
-    /// Where it comes from.
-    pub ecosystem: Ecosystem,
-    /// The package as the installer is given it: `@scope/name@1.2`, `name==1.2`, `name[extra]>=1`.
-    pub spec: String,
-    /// The package, without version and extras.
-    pub name: String,
-    /// The program, where one was named apart from the package.
-    pub program: Option<String>,
-    /// The server's own arguments.
-    pub args: Vec<String>,
-    /// Other packages that are installed beside it, as the installer is given them.
-    pub with: Vec<String>,
-}
-
-impl Package {
-    /// The program that is called like the package: npm leaves the scope out.
-    #[must_use]
-    pub fn program_or_name(&self) -> &str {
-        self.program.as_deref().unwrap_or_else(|| self.bare_name())
-    }
-
-    /// Itself, then what is installed beside it.
-    #[must_use]
-    pub fn wanted(&self) -> Vec<&str> {
-        std::iter::once(&self.spec).chain(&self.with).map(String::as_str).collect()
-    }
-
-    fn bare_name(&self) -> &str {
-        self.name.rsplit('/').next().unwrap_or_default()
-    }
-}
 
 /// The value of `bin` in a package.json. It is other people's data.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -225,93 +164,9 @@ impl<'a> Line<'a> {
     }
 }
 
-/// Name and spec of `name`, `@scope/name`, each with or without `@version`.
-fn npm_spec(spec: &str) -> Option<(String, String)> {
-    // The first letter may be the `@` of a scope.
-    let at = spec.char_indices().skip(1).find(|(_, c)| *c == '@').map(|(at, _)| at);
-    let (name, version) = at.map_or((spec, None), |at| (&spec[..at], Some(&spec[at + 1..])));
-    let whole = is_npm_name(name) && version.is_none_or(is_npm_version) && is_harmless(spec);
-    whole.then(|| (name.to_owned(), spec.to_owned()))
-}
-
-fn is_npm_name(name: &str) -> bool {
-    let part = |part: &str| {
-        let letter = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit();
-        is_word(part, letter, |b| letter(b) || b"._-".contains(&b)) && part != "node_modules"
-    };
-    let parts_are_right = match name.strip_prefix('@') {
-        Some(scoped) => scoped.split_once('/').is_some_and(|(scope, name)| part(scope) && part(name)),
-        None => part(name),
-    };
-    parts_are_right && name.len() <= MAX_NAME && is_harmless(name)
-}
-
-/// A version, a range without spaces or a tag. An address or an alias has a `:` or a `/`.
-fn is_npm_version(version: &str) -> bool {
-    let first = |b: u8| b.is_ascii_alphanumeric() || b"^~<>=*".contains(&b);
-    is_word(version, first, |b| first(b) || b"._+-|".contains(&b))
-}
-
-/// Name and spec of `name`, `name[extra]`, each with `@version` or clauses like `>=1,<2` or neither.
-fn python_spec(text: &str) -> Option<(String, String)> {
-    let end = text.find(|c: char| !(c.is_ascii_alphanumeric() || "._-".contains(c))).unwrap_or(text.len());
-    let (name, rest) = text.split_at(end);
-    let (extras, rest) = match rest.strip_prefix('[') {
-        Some(rest) => rest.split_once(']').filter(|(extras, _)| extras.split(',').all(is_python_name))?,
-        None => ("", rest),
-    };
-    let version = match rest.strip_prefix('@') {
-        Some("latest") => String::new(),
-        // uv's way to write it, which no other installer knows.
-        Some(version) => {
-            (is_python_version(version) && !version.contains('*')).then(|| format!("=={version}"))?
-        }
-        None => (rest.is_empty() || rest.split(',').all(is_clause)).then(|| rest.to_owned())?,
-    };
-    let extras = if extras.is_empty() { String::new() } else { format!("[{extras}]") };
-    let spec = format!("{name}{extras}{version}");
-    (is_python_name(name) && is_harmless(name) && is_harmless(&spec)).then(|| (name.to_owned(), spec))
-}
-
-fn is_python_name(name: &str) -> bool {
-    let letter = |b: u8| b.is_ascii_alphanumeric();
-    is_word(name, letter, |b| letter(b) || b"._-".contains(&b))
-        && name.bytes().next_back().is_some_and(letter)
-}
-
-fn is_clause(clause: &str) -> bool {
-    ["==", ">=", "<=", "~=", "!=", "<", ">"]
-        .iter()
-        .find_map(|operator| clause.strip_prefix(operator))
-        .is_some_and(is_python_version)
-}
-
-fn is_python_version(version: &str) -> bool {
-    is_word(version, |b| b.is_ascii_digit(), |b| b.is_ascii_alphanumeric() || b".+!*_-".contains(&b))
-}
-
-/// A file's name and nothing more.
-#[must_use]
-pub fn is_program(name: &str) -> bool {
-    let letter = |b: u8| b.is_ascii_alphanumeric() || b == b'_';
-    is_word(name, letter, |b| letter(b) || b".+-".contains(&b))
-        && name.len() <= MAX_NAME
-        && !name.contains("..")
-}
-
 fn is_interpreter(program: &str) -> bool {
     let version = |rest: &str| rest.bytes().all(|b| b.is_ascii_digit() || b".wt".contains(&b));
     INTERPRETERS.contains(&program) || program.strip_prefix("python").is_some_and(version)
-}
-
-fn is_word(word: &str, first: impl Fn(u8) -> bool, further: impl Fn(u8) -> bool) -> bool {
-    word.bytes().next().is_some_and(first) && word.bytes().skip(1).all(further)
-}
-
-/// Neither a way up nor the name of a file.
-fn is_harmless(spec: &str) -> bool {
-    let lower = spec.to_ascii_lowercase();
-    spec.len() <= MAX_SPEC && !spec.contains("..") && !ARCHIVES.iter().any(|ending| lower.ends_with(ending))
 }
 
 /// The program of an npm package that npx would run.
@@ -371,9 +226,6 @@ fn quoted(spec: &str) -> String {
     let plain = spec.chars().all(|c| c.is_ascii_alphanumeric() || "@/._-+=".contains(c));
     if plain { spec.to_owned() } else { format!("'{spec}'") }
 }
-
-/// One command line of an installer.
-pub type Step = Vec<String>;
 
 /// The content of the repository of a package of git.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -447,10 +299,6 @@ pub fn install(
         }
         (_, Some(Content::Python)) => pypi::install_source(dir, &git::package_dir(package, dir), has_uv),
     }
-}
-
-fn line(words: &[&[&str]]) -> Step {
-    words.concat().into_iter().map(ToOwned::to_owned).collect()
 }
 
 #[cfg(test)]

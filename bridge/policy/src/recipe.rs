@@ -10,14 +10,12 @@
 //! loosen the sandbox: a recipe of other people gets Harbor's default.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use harbor_ipc_proto::client::SandboxSettings;
 use url::Url;
 
-use crate::suggest::hint;
-
 use filling::{Budget, PlaceholderValues, Value, filled};
+pub use unfilled::Unfilled;
 
 mod curated;
 mod filling;
@@ -26,6 +24,7 @@ pub mod pattern;
 pub mod repository;
 pub mod server_json;
 pub mod source;
+mod unfilled;
 
 /// More of what a recipe declares is not kept, of each kind.
 pub const MOST: usize = 64;
@@ -190,58 +189,6 @@ pub struct Filled {
     pub secrets: Vec<String>,
     /// The settings of its sandbox.
     pub sandbox: SandboxSettings,
-}
-
-/// Why a recipe cannot be filled. Values are not repeated.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Unfilled {
-    /// These must be given: inputs, then variables, each with what it is.
-    Missing(Vec<(String, String)>, Vec<(String, String)>),
-    /// There is no such input.
-    Unknown(String, Vec<String>),
-    /// The input's value is wrong. The second text says what is expected.
-    Wrong(String, String),
-    /// This argument of others, without what was filled in, would name a place of this machine.
-    Place(String),
-    /// It would become more than anybody means.
-    TooLong,
-}
-
-impl fmt::Display for Unfilled {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Missing(inputs, env) => {
-                let said = |option: &str, (name, what): &(String, String)| match what.is_empty() {
-                    true => format!("{option} {name}=VALUE"),
-                    false => format!("{option} {name}=VALUE ({})", what.trim_end_matches('.')),
-                };
-                let inputs = inputs.iter().map(|input| said("--input", input));
-                let all: Vec<_> = inputs.chain(env.iter().map(|variable| said("--env", variable))).collect();
-                write!(f, "it needs {}", all.join(" and "))
-            }
-            Self::Unknown(name, known) if known.is_empty() => {
-                write!(f, "there is no input {name}; it takes none")
-            }
-            Self::Unknown(name, known) => {
-                let meant = hint(name, known.iter().map(String::as_str));
-                write!(f, "there is no input {name}{meant}; it takes {}", known.join(", "))
-            }
-            Self::Wrong(name, expected) => write!(f, "{name}: expected {expected}"),
-            Self::Place(argument) => write!(
-                f,
-                "it wants the argument {}, a place on this machine, which only you may open to it; install the package \
-                 itself, with what it shall have behind --",
-                argument.escape_debug()
-            ),
-            Self::TooLong => write!(
-                f,
-                "what it is started with would be too long: expected at most {} bytes for one argument or value and {} KiB \
-                 for all, so give it less by --input",
-                filling::MAX_WORD,
-                filling::MAX_ALL >> 10
-            ),
-        }
-    }
 }
 
 impl RecipeSecret {

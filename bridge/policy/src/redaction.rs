@@ -17,10 +17,8 @@ use zeroize::Zeroizing;
 
 mod forms;
 
+pub use forms::SHORTEST;
 use forms::forms;
-
-/// A shorter text is not looked for, in characters; of one that was cut, so many bytes have to be there.
-pub const SHORTEST: usize = 6;
 
 /// The mark that a runner puts behind a line that it has cut.
 const CUT: &str = " … (cut)";

@@ -13,6 +13,8 @@
 //! nobody can guess one.
 
 mod events;
+mod holder;
+mod lasting;
 mod session;
 pub mod typed;
 pub mod urls;
@@ -26,18 +28,14 @@ use std::sync::Arc;
 use harbor_ipc_proto::secret::Secret;
 
 pub use events::{Events, MOST_EVENTS, TabEvent};
+pub use holder::Holder;
+pub use lasting::{GRACE, IDLE};
 pub use session::Session;
 
 use crate::lifecycle::Millis;
 
 /// How many tabs a session may have.
 pub const MOST_TABS: usize = 40;
-
-/// How long a session outlives the connection that it is of.
-pub const GRACE: Millis = 5 * 60_000;
-
-/// How long nobody has to call for a session to end.
-pub const IDLE: Millis = 30 * 60_000;
 
 /// How long a holder is refused whom the person has stopped.
 pub const STOPPED: Millis = 5 * 60_000;
@@ -47,49 +45,6 @@ pub const MAX_NAME: usize = 32;
 
 /// The colours of groups, in turn; grey is left to the person.
 const COLOURS: [&str; 8] = ["blue", "red", "yellow", "green", "pink", "purple", "cyan", "orange"];
-
-/// The holder of a session.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Holder {
-    /// The person at the command line: one session, whatever they run.
-    Owner,
-    /// A conversation of the person's with the agent.
-    Conversation(Arc<str>),
-    /// A connection of an AI client.
-    Client {
-        /// Its origin.
-        origin: Arc<str>,
-        /// The connection's number.
-        connection: u64,
-    },
-}
-
-impl Holder {
-    /// The holder's principal, without the number of its connection.
-    #[must_use]
-    pub fn principal(&self) -> &str {
-        match self {
-            Self::Owner => "owner",
-            Self::Conversation(_) => "agent",
-            Self::Client { origin, .. } => origin,
-        }
-    }
-
-    /// The holder with any of its connections.
-    fn of_any_connection(&self) -> Self {
-        match self {
-            Self::Client { origin, .. } => Self::Client { origin: origin.clone(), connection: 0 },
-            other => other.clone(),
-        }
-    }
-
-    fn connection(&self) -> Option<u64> {
-        match self {
-            Self::Client { connection, .. } => Some(*connection),
-            Self::Owner | Self::Conversation(_) => None,
-        }
-    }
-}
 
 /// Why a tab does not become a session's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -15,12 +15,13 @@ use std::ops::Range;
 
 use harbor_ipc_proto::hidden::is_hidden;
 
-use crate::agent_tools::meta::READ_MORE;
-
 mod control;
 
 use control::begins_word;
 pub use control::has_control_word;
+
+/// The name of the tool that reads on in a result.
+pub const READ_MORE: &str = "read_more";
 
 /// Bytes of a source's name that are shown.
 const LONGEST_SOURCE: usize = 200;

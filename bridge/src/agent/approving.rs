@@ -1,25 +1,24 @@
 //! A call of a turn, as `host::consent` judges it.
 //!
-//! Owns the way to consent: on whose behalf a call is, in which conversation, and how its model was told of the tool.
+//! Owns the way to consent and to the tool: on whose behalf a call is, in which conversation, and how its model was told of the tool.
 //! Must never decide by itself.
 
 use std::rc::Rc;
 use std::time::Duration;
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
-use harbor_policy::consent::answers::Cover;
 
+use super::Agent;
+use super::approval::ApprovalResult;
 use super::mode::consents;
+use super::on_behalf::OnBehalf;
 use super::session::Session;
 use super::turn_log::{TurnLog, TurnLogItem};
-use super::{Agent, OnBehalf};
 use crate::host::asker::Caller;
 use crate::host::consent::Judged;
 use crate::host::consent::requested_call::RequestedCall;
-use crate::host::{Consenting, Usable};
-
-/// The person's yes to a call, or why it may not be made; no yes if none was needed any more.
-pub(super) type ApprovalResult = Result<Option<Cover>, ErrorBody>;
+use crate::host::{AskedTime, Consenting, ToolAnswer, ToolCall, Usable};
+use crate::link::Audience;
 
 /// A tool that the model wants called.
 pub(super) struct Candidate {
@@ -71,4 +70,35 @@ pub(super) fn begin(agent: &Agent, session: &Session, log: &Rc<TurnLog>) {
         let happening = || TurnLogItem::Approval { approval: Box::new(approval.clone()), waits };
         log.upgrade().iter().for_each(|log| log.add(happening()));
     })));
+}
+
+impl Agent {
+    /// Makes the call.
+    pub(super) async fn call_tool(
+        &self,
+        candidate: Candidate,
+        turn: String,
+    ) -> Result<ToolAnswer, ErrorBody> {
+        let caller = candidate.caller();
+        let run = match &*candidate.on_behalf {
+            OnBehalf::Owner(..) => turn,
+            OnBehalf::Origin { run, .. } => run.clone(),
+        };
+        let conversation = Some(candidate.session.id.as_str().into());
+        let audience = Audience { party: Some(caller.party()), conversation, ..Audience::default() };
+        let Candidate { usable: Usable { source, tool, .. }, arguments, consent, .. } = candidate;
+        let call = ToolCall {
+            source,
+            tool: tool.name,
+            arguments,
+            task: None,
+            time: AskedTime { timeout: None, whole: None },
+            run_id: Some(run),
+            unless_stopped: false,
+            audience,
+            consent,
+        };
+        let noted = self.host.note_call(caller, call);
+        self.host.call_tool(noted).await
+    }
 }

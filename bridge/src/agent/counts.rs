@@ -12,8 +12,8 @@ use harbor_policy::consent::answers::Cover;
 use harbor_policy::origin::Origin;
 use harbor_policy::turn::Why;
 
-use super::OnBehalf;
-use super::approving::ApprovalResult;
+use super::approval::ApprovalResult;
+use super::on_behalf::OnBehalf;
 use super::outcome::TurnOutcome;
 use crate::host::{AuditTrail, Usable};
 use crate::store::audit::AuditRecord;

@@ -10,11 +10,14 @@ use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::model::{Part, ToolChoice};
 use tokio::task::JoinHandle;
 
+use super::Agent;
 use super::mode::SessionMode;
-use super::origin_sessions::OwnedSession;
+use super::on_behalf::OnBehalf;
+use super::outcome::TurnOutcome;
+use super::owned_session::OwnedSession;
+use super::saying::TurnInput;
 use super::session::{Session, SessionHead};
 use super::turn_log::TurnLog;
-use super::{Agent, OnBehalf, TurnInput, TurnOutcome};
 use crate::config::Feature;
 use crate::host::asker::Asker;
 

@@ -15,17 +15,11 @@ use super::Agent;
 use super::session::Session;
 use super::sessions::text;
 use super::turn_log::{TurnLog, TurnLogItem};
+use super::unsaved::Unsaved;
 use crate::store::StoreError;
 
 /// The pause after a failure, before the next try.
 const AGAIN: Duration = Duration::from_secs(5);
-
-/// A session that the disk has not taken.
-#[derive(Debug)]
-pub(super) struct Unsaved {
-    session: Rc<Session>,
-    why: String,
-}
 
 impl Agent {
     /// Writes a session down, unless it is private. If it cannot be, those who watch are told.

@@ -14,11 +14,12 @@ use harbor_ipc_proto::field::{put_object, read_object};
 
 use harbor_policy::consent::Read;
 
+use super::Agent;
 use super::context::mended;
 use super::damaged::whole_part;
 use super::mode::SessionMode;
+use super::refusals::{busy, internal};
 use super::session::{Session, SessionHead};
-use super::{Agent, internal};
 use crate::models::{messages, written};
 use crate::store::StoreError;
 
@@ -127,7 +128,7 @@ impl Agent {
     /// When a turn is under way, or it cannot be written down.
     pub async fn clear(self: &Rc<Self>, session: &Rc<Session>) -> Result<u64, ErrorBody> {
         if session.ongoing().is_some() {
-            return Err(super::busy());
+            return Err(busy());
         }
         let cleared = std::mem::take(&mut *session.messages.borrow_mut()).len();
         session.kept.clear();

@@ -14,11 +14,11 @@ use std::hash::{BuildHasher as _, RandomState};
 use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::model::{Dialect, ModelTool, ToolCall};
 use harbor_ipc_proto::strings::text_of;
-use harbor_policy::agent_tools::meta::{self, Findable, Meta, READ_MORE};
+use harbor_policy::agent_tools::meta::{self, Findable, Meta};
 use harbor_policy::agent_tools::{self, Offer};
 use harbor_policy::consent::facts::Effect;
 use harbor_policy::turn::Wanted;
-use harbor_policy::untrusted::{Nonce, cleaned};
+use harbor_policy::untrusted::{Nonce, READ_MORE, cleaned};
 use serde_json::value::RawValue;
 
 use super::tool_results::{ResultWrapping, SessionResults};

@@ -12,7 +12,7 @@ use harbor_ipc_proto::client::{SourceCancel, SourceError};
 use harbor_ipc_proto::json::Json;
 use tokio::sync::oneshot;
 
-use super::ExtensionChannel;
+use super::channel::ExtensionChannel;
 
 /// How a call ends.
 #[derive(Debug)]

@@ -14,8 +14,10 @@
 mod arguments;
 mod asked_sites;
 mod calls;
+mod channel;
 mod consent_facts;
 mod events;
+mod parts;
 mod results;
 mod secrets;
 mod session;
@@ -23,26 +25,23 @@ mod source;
 mod tools;
 
 use std::cell::RefCell;
-use std::fmt::Debug;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use harbor_home::clock::boot_clock;
 use harbor_ipc_proto::client::envelope::ErrorBody;
-use harbor_ipc_proto::client::{
-    SourceCall, SourceCancel, SourceEvent, SourceEventResult, SourceRegister, SourceResult,
-    SourceSessionEnded, SourceView,
-};
+use harbor_ipc_proto::client::{SourceEvent, SourceEventResult, SourceRegister, SourceResult, SourceView};
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_ipc_proto::source_id::{SourceId, SourceKind};
 use harbor_policy::tabs::{GRACE, Holder, Tabs};
 
-use crate::config::LiveConfig;
 use crate::host::source::SourceGuard;
 use crate::host::{Host, invalid};
 use crate::store::secrets::Secrets;
 use calls::BrowserAnswer;
+pub use channel::ExtensionChannel;
+use parts::BrowserParts;
 use source::Browser;
 use tools::Tools;
 
@@ -52,25 +51,6 @@ const MAX_LABEL: usize = 64;
 /// How many browsers may be there at once.
 const MOST: usize = 16;
 
-/// The way to the extension.
-pub trait ExtensionChannel: Debug {
-    /// The number of its connection.
-    fn connection(&self) -> u64;
-
-    /// The browser session that it belongs to. Another session has other tabs, even if their numbers are the
-    /// same.
-    fn browser_session(&self) -> Arc<str>;
-
-    /// Calls a tool.
-    fn call(&self, call: &SourceCall);
-
-    /// Tells that nobody waits for a call any more.
-    fn cancel(&self, cancel: &SourceCancel);
-
-    /// Tells that a session is over.
-    fn ended(&self, ended: &SourceSessionEnded);
-}
-
 /// All browsers.
 #[derive(Debug)]
 pub struct Browsers {
@@ -79,14 +59,6 @@ pub struct Browsers {
     all: RefCell<Vec<RegisteredBrowser>>,
     /// The tabs of browsers whose connection has just ended: it may be back at once.
     parked: RefCell<Vec<ParkedBrowser>>,
-}
-
-/// The parts that all browsers share.
-#[derive(Debug)]
-struct BrowserParts {
-    tools: Tools,
-    config: Rc<LiveConfig>,
-    secrets: Secrets,
 }
 
 #[derive(Debug)]

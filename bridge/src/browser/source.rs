@@ -20,10 +20,12 @@ use harbor_policy::slots::{Slot, Slots};
 use harbor_policy::tabs::{Holder, MOST_TABS, NotYours, Session, TabEvent, Tabs};
 use serde_json::Value;
 
+use super::arguments;
 use super::calls::{BrowserAnswer, BrowserCalls};
+use super::channel::ExtensionChannel;
+use super::parts::BrowserParts;
 use super::results::{checked, denied, failed};
 use super::tools::SESSION;
-use super::{BrowserParts, ExtensionChannel, arguments};
 use crate::alarm::Alarm;
 use crate::host::consent::requested_call::{About, RequestedCall};
 use crate::host::source::{Answering, DefaultTime, ToolSource};

@@ -13,6 +13,7 @@
 pub(super) mod asking;
 mod shown;
 mod timing;
+pub(super) mod waiting;
 
 use std::cell::{Cell, RefCell};
 use std::path::PathBuf;
@@ -31,7 +32,7 @@ use crate::alarm::Alarm;
 use crate::config::{CatalogConfig, LiveConfig};
 use crate::keeper::{WorkerKeeper, WorkerOwner, WorkerTimeouts};
 use crate::link::worker::catalog::{CatalogLink, Said};
-use asking::CatalogWaiter;
+use waiting::{CatalogReply, CatalogWaiter};
 
 /// How long the worker may take to finish its writing, and stays when it is idle. A busy one that says nothing for
 /// `quiet` is hung: its longest own request takes 30 s.
@@ -182,7 +183,7 @@ impl Keeper {
     }
 
     /// Looks into the file, and notes its contents; then gives the answers in `then`.
-    fn look(self: &Rc<Self>, then: Vec<asking::CatalogReply>) {
+    fn look(self: &Rc<Self>, then: Vec<CatalogReply>) {
         let keeper = self.clone();
         tokio::task::spawn_local(async move {
             keeper.look_now().await;

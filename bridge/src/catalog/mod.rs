@@ -28,7 +28,7 @@ use rusqlite::Connection;
 
 pub use self::errors::CatalogError;
 pub use self::keeper::CatalogParts;
-pub use self::keeper::asking::{CatalogReport, ProgressListener};
+pub use self::keeper::waiting::{CatalogReport, ProgressListener};
 pub use self::open_work::WorkKind;
 pub use self::query::{Age, EntryPage, Filter, Summary};
 

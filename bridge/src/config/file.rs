@@ -31,10 +31,10 @@ use toml::de::DeTable;
 
 pub use self::show::show;
 use self::table::{Key, Table};
-use super::ConfigError;
 use super::catalog::{
     CatalogConfig, DOCUMENT_RULE, TEMPLATE_RULE, URL_RULE, is_document, set_template, set_url,
 };
+use super::error::ConfigError;
 use super::host::{ChangedTools, FirstUse, HostConfig, OWNER, OriginLimits, ServerLimits};
 use super::metrics::{LISTEN_RULE, listen_address};
 use super::pages::{Feature, PagesConfig};

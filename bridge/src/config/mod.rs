@@ -4,6 +4,7 @@
 //! create it.
 
 mod catalog;
+mod error;
 pub mod file;
 mod host;
 mod live;
@@ -15,14 +16,14 @@ pub mod traces;
 pub mod watch;
 
 use std::env;
-use std::fmt;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use harbor_home::{PathError, Paths};
+use harbor_home::Paths;
 use harbor_policy::sandbox::offer::Lowered;
 
 pub use self::catalog::CatalogConfig;
+pub use self::error::ConfigError;
 pub use self::host::{ChangedTools, FirstUse, HostConfig, OWNER, OriginLimits, ServerLimits};
 pub use self::live::LiveConfig;
 pub use self::manager::ServiceManager;
@@ -46,32 +47,6 @@ pub const SWITCHES: &[&str] = &[
 
 /// How long a bridge that a client started stays without clients.
 const IDLE_EXIT: Duration = Duration::from_secs(300);
-
-/// A setting that cannot be used, and what would be right.
-#[derive(Debug, PartialEq, Eq)]
-pub struct ConfigError(String);
-
-impl ConfigError {
-    /// A file that was there is no more.
-    #[must_use]
-    pub fn gone() -> Self {
-        Self("config.toml is missing; restore it, or create an empty one for the defaults".into())
-    }
-}
-
-impl fmt::Display for ConfigError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for ConfigError {}
-
-impl From<PathError> for ConfigError {
-    fn from(error: PathError) -> Self {
-        Self(error.to_string())
-    }
-}
 
 /// How the bridge is set up: the switches, and the file.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -9,9 +9,6 @@
 //! Owns the promise that this happens once for a name. Must never give back what the person has taken: a name is noted
 //! before anybody grants it anything, and stays noted.
 
-use std::cell::RefCell;
-use std::collections::HashSet;
-
 use harbor_home::clock::wall_clock;
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::codes::Code;
@@ -19,33 +16,17 @@ use harbor_policy::grants::{GrantType, Key, NewGrant};
 use harbor_policy::origin::Origin;
 use harbor_policy::scope::Scope;
 use harbor_policy::tool_name::Allowlist;
-use tokio::sync::Mutex;
 
 use super::asker::{Asker, Sender};
 use super::{Host, RequestedGrant};
 use crate::config::FirstUse;
 use crate::store::StoreError;
-use crate::store::met_clients::MetClients;
 
 /// The scopes without which `harbor mcp` is of no use.
 const FIRST: [Scope; 2] = [Scope::McpToolsList, Scope::McpToolsCall];
 
 /// The name under which the audit log has these grants.
 const BRIDGE: &str = "harbor";
-
-/// Handles new names one after the other: two connections of one name are one newcomer.
-#[derive(Debug)]
-pub(super) struct Newcomers {
-    met: Mutex<MetClients>,
-    /// Names that the person took something from while the disk could not note it.
-    unnoted: RefCell<HashSet<String>>,
-}
-
-impl Newcomers {
-    pub(super) fn new(met: MetClients) -> Self {
-        Self { met: Mutex::new(met), unnoted: RefCell::default() }
-    }
-}
 
 impl Host {
     /// The first grants of a new AI client, in a word: as the configuration has it, or `closed`.

@@ -10,6 +10,7 @@
 //! Owns what an origin may do, how often, and what is written down about it. Must never look into arguments or results; a
 //! source's notes beside them are passed on (`beside`).
 
+mod accepting;
 mod admission;
 pub mod asker;
 mod audit_trail;
@@ -17,6 +18,7 @@ mod calls;
 pub mod consent;
 mod counts;
 mod errors;
+mod exporting;
 mod fields;
 mod finishing;
 mod first_use;
@@ -24,6 +26,7 @@ mod grant_forms;
 mod listing;
 mod metrics;
 mod models;
+mod newcomers;
 mod news;
 mod note;
 mod offered;
@@ -42,6 +45,7 @@ mod status;
 mod suspended;
 mod tool_call;
 mod traced;
+mod unseen;
 mod unstored_grants;
 mod usable;
 mod waking;
@@ -77,6 +81,7 @@ use crate::traces::Traces;
 pub use audit_trail::AuditTrail;
 pub use calls::{NotedCall, ToolAnswer};
 pub use errors::start_failed;
+pub use exporting::Exporting;
 pub use fields::invalid;
 pub use finishing::{cut_off, to_the_end};
 pub use metrics::Dialect;
@@ -86,14 +91,14 @@ pub use permissions::{Granted, Permissions, RequestedGrant, Revoked};
 pub use registry::Registry;
 pub use runs::Runs;
 pub use server_views::{connection_info, image_view, sandbox_summary, server_view, server_views};
-pub use status::{Exporting, Presence, secret_store};
+pub use status::{Presence, secret_store};
 pub use tool_call::{Consenting, ToolCall};
 pub use usable::Usable;
 
 use admission::Admission;
 use asker::{Asker, Sender};
 use consent::Consent;
-use first_use::Newcomers;
+use newcomers::Newcomers;
 use news::Listeners;
 use settling::keep_trying;
 use source::{SourceGuard, Sources, ToolSource};

@@ -3,7 +3,6 @@
 //! Owns where each number comes from. Must never measure or wait: a measured number is shown as it was last, with its
 //! age.
 
-use std::net::SocketAddr;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -40,15 +39,6 @@ pub struct Presence {
     pub held: (u64, u64),
     /// When the bridge began.
     pub began: Instant,
-}
-
-/// The state of metrics over HTTP.
-#[derive(Debug, Default)]
-pub struct Exporting {
-    /// The address.
-    pub at: Option<SocketAddr>,
-    /// Why they are not served although they should be.
-    pub refused: Option<String>,
 }
 
 impl Host {

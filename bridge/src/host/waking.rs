@@ -12,19 +12,14 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
-use std::time::Duration;
 
 use harbor_ipc_proto::server_id::ServerId;
 use tokio::sync::{Semaphore, watch};
 
-use super::Host;
 use crate::supervisor::Server;
 
 /// How many are started at once.
 const AT_ONCE: usize = 4;
-
-/// How long a list waits for them.
-const WAIT: Duration = Duration::from_secs(10);
 
 /// Starts that lists have asked for.
 #[derive(Debug)]
@@ -32,7 +27,7 @@ pub(super) struct Waking {
     tried: RefCell<BTreeSet<ServerId>>,
     turns: Semaphore,
     /// How many starts are under way.
-    open: watch::Sender<usize>,
+    pub(super) open: watch::Sender<usize>,
 }
 
 impl Default for Waking {
@@ -42,7 +37,8 @@ impl Default for Waking {
 }
 
 impl Waking {
-    fn start(self: &Rc<Self>, server: Rc<Server>) {
+    /// Starts a server, once.
+    pub(super) fn start(self: &Rc<Self>, server: Rc<Server>) {
         if !self.tried.borrow_mut().insert(server.id().clone()) {
             return;
         }
@@ -59,22 +55,5 @@ impl Waking {
             drop(turn);
             waking.open.send_modify(|open| *open -= 1);
         });
-    }
-}
-
-impl Host {
-    /// Starts the servers of `is_meant` that have never listed their tools, and waits for them, within a
-    /// bound.
-    pub(super) async fn wake_unseen(&self, is_meant: impl Fn(&ServerId) -> bool) {
-        let is_unseen = |server: &Rc<Server>| {
-            server.wakes_on_demand()
-                && !self.suspended.has(&server.id().into())
-                && self.registry.known(&**server).is_none()
-        };
-        let all = self.supervisor.all().into_iter();
-        all.filter(|server| is_meant(server.id()) && is_unseen(server))
-            .for_each(|server| self.waking.start(server));
-        let mut open = self.waking.open.subscribe();
-        let _ = tokio::time::timeout(WAIT, open.wait_for(|open| *open == 0)).await;
     }
 }

@@ -16,16 +16,9 @@ use harbor_policy::lifecycle::State;
 use tokio::sync::mpsc;
 
 use super::Models;
+use super::open_request::OpenModelRequest;
 use crate::keeper::WorkerOwner;
 use crate::link::worker::model::ModelLink;
-
-/// A request that has not ended.
-#[derive(Debug)]
-pub(super) struct OpenModelRequest {
-    /// The message for a worker that has yet to start.
-    unsent: Option<ToModel>,
-    heard: mpsc::UnboundedSender<FromModel>,
-}
 
 /// The waiting side of a request. When this is dropped, the worker is told.
 #[derive(Debug)]

@@ -10,7 +10,6 @@
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
-use std::sync::Arc;
 use std::time::Instant;
 
 use harbor_home::clock::wall_clock;
@@ -31,6 +30,7 @@ use super::asking::ModelRequestGuard;
 use super::conversation::{self, PartialAnswer};
 use super::errors::{failed, invalid, no_model, no_provider, of_another_person, refused, too_long, unstored};
 use super::owners::another_person_at;
+use super::record::{ModelCaller, Noted};
 use super::{DAY, Models, Problem, dialect_of, kind_of};
 use crate::store::models::{Provider, TokenUsage, UsageKey};
 
@@ -81,36 +81,6 @@ macro_rules! ask_of {
 }
 
 ask_of! { LlmChat HostLlmChat }
-
-/// The one who asks.
-#[derive(Debug, Clone)]
-pub struct ModelCaller {
-    /// The principal whose budget pays: `owner`, or an origin.
-    pub principal: Arc<str>,
-    /// The principal that sent the request, for the audit log.
-    pub by: Arc<str>,
-    /// The origin on whose behalf it asks.
-    pub origin: Option<Arc<str>>,
-    /// Its profile.
-    pub profile: Option<Arc<str>>,
-}
-
-/// The record of a request, without a word of it.
-#[derive(Debug)]
-pub struct Noted {
-    /// The one who asked.
-    pub who: ModelCaller,
-    /// The provider's id.
-    pub provider: String,
-    /// The model's name there.
-    pub model: String,
-    /// The error with which it ended.
-    pub code: Option<Code>,
-    /// How long it took, in microseconds.
-    pub duration_us: u64,
-    /// Tokens read and written.
-    pub tokens: [u64; 2],
-}
 
 /// The result of a request.
 #[derive(Debug)]

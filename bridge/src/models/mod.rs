@@ -18,9 +18,11 @@ mod conversation;
 mod counting;
 mod errors;
 mod listing;
+mod open_request;
 mod owners;
 mod pictures;
 mod ports;
+mod record;
 mod usage;
 
 use std::cell::{Cell, RefCell};
@@ -42,13 +44,14 @@ use crate::store::models::{ModelTables as Tables, Provider};
 use crate::store::secrets::Secrets;
 
 pub use self::changing::{Changes, ProviderDraft};
-pub use self::chat::{Chatted, ModelAnswer, ModelCaller, ModelQuery, Noted, Prompt};
+pub use self::chat::{Chatted, ModelAnswer, ModelQuery, Prompt};
 pub use self::chosen::ChosenModel;
 pub use self::conversation::{messages, usage_view, written};
 pub use self::counting::CountedConversation;
 pub use self::listing::{Checked, Detected, Listed};
+pub use self::record::{ModelCaller, Noted};
 
-use self::asking::OpenModelRequest;
+use self::open_request::OpenModelRequest;
 
 /// A model may think for minutes before its first word. The worker ends requests that exceed its own limits.
 const TIMES: WorkerTimeouts = WorkerTimeouts {

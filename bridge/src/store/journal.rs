@@ -38,7 +38,7 @@ use super::columns::column;
 use super::database::{Database, VERSION, checkpoint};
 use super::definitions::read_row;
 use super::lines::{open_to_read, read_block};
-use super::locks::files::is_name;
+use super::lock_names::is_name;
 use super::program_rows::{self, ProgramRow};
 use super::{StoreError, beginning_with, failed, free_name, sync_directory, temporary, write_durably};
 

@@ -16,6 +16,7 @@ pub mod images;
 pub mod instance;
 pub mod journal;
 mod lines;
+mod lock_names;
 pub mod locks;
 pub mod met_clients;
 pub mod models;

@@ -5,31 +5,32 @@
 //! loop waits: to remove a tree takes a while.
 
 pub mod binary;
+mod bins;
+mod files;
 pub mod lock;
+mod missing;
 pub mod python;
 pub mod readme;
 pub mod registries;
 pub mod repository;
 pub mod resolved;
 
-use std::collections::BTreeMap;
-use std::fs::{File, OpenOptions};
-use std::io::{self, Read as _};
+use std::io::Read as _;
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use harbor_policy::package::binary::FILES;
-use harbor_policy::package::{Bins, Ecosystem, Package, git, no_program, npm_program};
-use nix::fcntl::OFlag;
+use harbor_policy::package::{Ecosystem, Package, git, no_program, npm_program};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
+pub use self::bins::bins;
+use self::files::{inside, open, read};
+pub use self::missing::GONE;
+use self::missing::not_installed;
 use super::removal::remove_tree;
 use super::{StoreError, failed, private_directory, write_atomically};
 
-/// Bytes of a file that are read.
-const MAX_READ: u64 = 1 << 20;
 /// Bytes at its beginning by which the kernel sees how a file is run.
 const FIRST_LINE: u64 = 256;
 /// Says which installation a directory holds, once it is whole.
@@ -50,9 +51,6 @@ impl Stamp {
     }
 }
 
-/// The message about a package of which files are missing.
-pub const GONE: &str = "is missing or incomplete";
-
 /// The file to run: the real path of the package's program.
 ///
 /// # Errors
@@ -68,10 +66,6 @@ pub fn entry(package: &Package, dir: &Path) -> Result<PathBuf, String> {
     let file = found?;
     runs(&file).map_err(|why| format!("the program of the package {} cannot be run: {why}", package.name))?;
     Ok(file)
-}
-
-fn not_installed(package: &Package) -> String {
-    format!("the package {} {GONE}", package.name)
 }
 
 /// The directory of a package's programs.
@@ -137,15 +131,6 @@ fn programs(directory: &Path) -> Vec<String> {
     names
 }
 
-/// The real path of a file in this directory, which is a real path itself.
-fn inside(root: &Path, path: &Path) -> Result<PathBuf, String> {
-    let real = path.canonicalize().map_err(|error| format!("is missing: {error}"))?;
-    if !real.starts_with(root) {
-        return Err("leads out of its own directory, which is not allowed".into());
-    }
-    if real.is_file() { Ok(real) } else { Err("is not a file".into()) }
-}
-
 /// Checks that the kernel can start the file.
 fn runs(file: &Path) -> Result<(), String> {
     let opened = open(file).map_err(|error| error.to_string())?;
@@ -173,51 +158,6 @@ fn interpreter(start: &[u8]) -> Option<&Path> {
     let line = start.strip_prefix(b"#!")?.split(|byte| *byte == b'\n').next()?;
     let word = line.trim_ascii().split(|byte| b" \t".contains(byte)).next()?;
     Some(Path::new(std::ffi::OsStr::from_bytes(word)))
-}
-
-/// Opens a file to read; a FIFO that somebody put in its place does not hold us.
-fn open(file: &Path) -> io::Result<File> {
-    OpenOptions::new().read(true).custom_flags((OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits()).open(file)
-}
-
-fn read(file: &Path) -> Result<Vec<u8>, String> {
-    read_to(file, MAX_READ)
-}
-
-fn read_to(file: &Path, most: u64) -> Result<Vec<u8>, String> {
-    let opened = open(file).map_err(|error| format!("cannot be read: {error}"))?;
-    let mut text = Vec::new();
-    opened.take(most + 1).read_to_end(&mut text).map_err(|error| format!("cannot be read: {error}"))?;
-    if text.len() as u64 > most { Err("is too long".into()) } else { Ok(text) }
-}
-
-/// The programs in a package.json.
-///
-/// # Errors
-/// The fault in it.
-pub fn bins(text: &[u8]) -> Result<Bins, String> {
-    #[derive(Deserialize)]
-    struct PackageJsonBin {
-        #[serde(default)]
-        bin: Value,
-    }
-    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
-    let PackageJsonBin { bin } =
-        serde_json::from_slice(text).map_err(|_| "is not the JSON that it should be")?;
-    Ok(bins_of(bin))
-}
-
-/// The programs in its member `bin` alone.
-fn bins_of(bin: Value) -> Bins {
-    match bin {
-        Value::String(path) => Bins::One(path),
-        Value::Object(paths) => Bins::Named(paths.into_iter().filter_map(named).collect()),
-        _ => Bins::Named(BTreeMap::new()),
-    }
-}
-
-fn named((name, path): (String, Value)) -> Option<(String, String)> {
-    if let Value::String(path) = path { Some((name, path)) } else { None }
 }
 
 /// True if a directory holds the whole installation of this package in this version, and it can still be run.

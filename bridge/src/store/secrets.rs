@@ -15,11 +15,15 @@ pub mod age;
 mod changing;
 mod dropped;
 mod file;
+mod forgotten;
 mod form;
 mod keyring;
 mod keys;
+mod looking;
 mod origin;
 mod passphrase_file;
+mod randomness;
+mod refusal;
 mod trouble;
 
 use std::io;
@@ -30,16 +34,16 @@ use harbor_policy::credentials::{Credential, Credentials};
 use harbor_policy::secret_store::{Choice, StoreProtection};
 use tokio::sync::Notify;
 
-pub(super) use changing::random;
-pub use dropped::Forgotten;
 pub use file::check;
+pub use forgotten::Forgotten;
 pub use form::SecretsByServer;
+pub(super) use randomness::random;
 
-use self::dropped::DROPPED;
-use self::file::MAX_FILE;
+use self::forgotten::DROPPED;
 use self::keys::Keys;
+use self::refusal::refused;
 use self::trouble::SecretsTrouble;
-use super::{StoreError, failed, own_directory, sync_directory, temporary, write_durably};
+use super::{StoreError, failed, temporary};
 use crate::config::SecretsConfig;
 
 /// The file beside theirs that has the ids of the servers that have secrets.
@@ -285,10 +289,6 @@ impl Secrets {
         let done = tokio::task::spawn_blocking(move || work(&secrets)).await;
         done.unwrap_or_else(|error| Err(failed("read", &self.path)(io::Error::other(error))))
     }
-}
-
-fn refused(path: &Path, why: &str) -> StoreError {
-    failed("use", path)(io::Error::new(io::ErrorKind::InvalidData, why))
 }
 
 #[cfg(test)]

@@ -16,6 +16,7 @@ mod post;
 mod queue;
 mod send;
 mod span;
+mod state;
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -26,21 +27,13 @@ use tokio::task::JoinHandle;
 
 pub use self::ids::CallIds;
 pub use self::span::{CallTimes, TracedCall};
+pub use self::state::SpanCounts;
 
 use self::encode::TraceResource;
 use self::ids::Ids;
-use self::queue::TraceQueue;
+use self::state::TracesState;
 use crate::config::traces::Endpoint;
 use crate::config::{HostConfig, TracesEnvironment};
-
-/// How many spans collectors took, and how many nobody took.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct SpanCounts {
-    /// A collector has them.
-    pub sent: u64,
-    /// There was no room for them, or no collector wanted them.
-    pub dropped: u64,
-}
 
 /// The traces of this bridge.
 #[derive(Debug)]
@@ -51,19 +44,6 @@ pub struct Traces {
     shared: Rc<TracesState>,
     /// The address, and the task that sends there.
     sender: RefCell<Option<(Endpoint, JoinHandle<()>)>>,
-}
-
-/// The part that the task shares.
-#[derive(Debug)]
-struct TracesState {
-    environment: TracesEnvironment,
-    resource: TraceResource,
-    origins: Cell<bool>,
-    queue: RefCell<TraceQueue>,
-    /// Set off when there is something to send, or the end has come.
-    woken: Notify,
-    is_ending: Cell<bool>,
-    counts: Cell<SpanCounts>,
 }
 
 impl Traces {
@@ -164,23 +144,5 @@ impl Drop for Traces {
         if let Some((_, task)) = self.sender.take() {
             task.abort();
         }
-    }
-}
-
-impl TracesState {
-    fn count_dropped(&self, spans: usize) {
-        let counts = self.counts.get();
-        self.counts.set(SpanCounts { dropped: counts.dropped.saturating_add(spans as u64), ..counts });
-    }
-
-    fn count_sent(&self, spans: usize) {
-        let counts = self.counts.get();
-        self.counts.set(SpanCounts { sent: counts.sent.saturating_add(spans as u64), ..counts });
-    }
-
-    /// Drops and counts all spans, since nobody wants them any more.
-    fn forget(&self) {
-        let queue = self.queue.take();
-        self.count_dropped(queue.spans());
     }
 }

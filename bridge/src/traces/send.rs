@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 use super::answer::Verdict;
 use super::encode::encode;
 use super::post::{PostError, post};
-use super::{TracedCall, TracesState};
+use super::span::TracedCall;
+use super::state::TracesState;
 use crate::config::traces::Endpoint;
 
 /// The pauses before a request is made again; then its spans are given up.

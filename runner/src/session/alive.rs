@@ -3,7 +3,6 @@
 //! Owns the last moment of output, the one ping that may be open, and the count of answers that came too late. Must never
 //! judge what silence means: that is for the bridge to decide.
 
-use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 use harbor_ipc_proto::link::runner::{Era, FromRunner, Operation};
@@ -46,38 +45,6 @@ impl Signs {
         }
         let since = *self.since.get_or_insert(now);
         !is_dropped && now.saturating_duration_since(since) < LONGEST_LINE
-    }
-}
-
-/// When the server was heard and pinged last, and its late answers.
-#[derive(Debug)]
-pub(super) struct Alive {
-    heard: Cell<Instant>,
-    /// When the ping was sent that nothing has followed yet.
-    pinged: Cell<Option<Instant>>,
-    late: Cell<u64>,
-    late_due: Cell<Option<Instant>>,
-}
-
-impl Alive {
-    pub(super) fn new(now: Instant) -> Self {
-        Self {
-            heard: Cell::new(now),
-            pinged: Cell::default(),
-            late: Cell::default(),
-            late_due: Cell::default(),
-        }
-    }
-
-    /// Output came, of whatever kind.
-    pub(super) fn heard(&self, now: Instant) {
-        self.heard.set(now);
-        self.pinged.set(None);
-    }
-
-    /// When the bridge is to be told of late answers.
-    pub(super) fn late_due(&self) -> Option<Instant> {
-        self.late_due.get()
     }
 }
 

@@ -9,13 +9,13 @@
 //!
 //! Owns which question belongs to what, and which requests wait to be sent again. Must never decide: only `ping` is answered here.
 
-use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use harbor_ipc_proto::link::runner::{AskAnswer, CallFailure, FromRunner};
 
 use super::Session;
 use super::open::{Again, Call, Open};
+use super::open_questions::OpenQuestion;
 use crate::mcp::rounds::{MAX_ROUNDS, Round, pause_ms};
 use crate::mcp::write::put_answer;
 
@@ -25,33 +25,8 @@ const MAX_OPEN: usize = 64;
 /// JSON-RPC's number for "too much at once" in the range left to implementations.
 const BUSY: i64 = -32000;
 
-/// Open questions by number.
-#[derive(Debug, Default)]
-pub(super) struct Asks {
-    next: u64,
-    open: HashMap<u64, OpenQuestion>,
-    /// Calls that wait for answers to their server's questions, or for a pause, by the bridge's id.
-    rounds: HashMap<u64, Call>,
-}
-
 /// The server has asked too often.
 struct TooMany;
-
-#[derive(Debug)]
-enum OpenQuestion {
-    /// A request with this id, JSON text.
-    Legacy(String),
-    /// The question `name` about a call.
-    Modern { call: u64, name: String },
-}
-
-impl Asks {
-    fn open(&mut self, asked: OpenQuestion) -> u64 {
-        self.next += 1;
-        self.open.insert(self.next, asked);
-        self.next
-    }
-}
 
 impl Session {
     /// A legacy server's request.
@@ -171,21 +146,5 @@ impl Again {
             self.due = Some(Instant::now() + Duration::from_millis(pause_ms(self.delays)));
         }
         if self.rounds > MAX_ROUNDS { Err(TooMany) } else { Ok(()) }
-    }
-}
-
-impl Asks {
-    /// The calls that wait for a pause only: the time of its end, and the bridge's id.
-    fn put_off(&self) -> impl Iterator<Item = (Instant, u64)> {
-        self.rounds.values().filter_map(|call| Some((call.again.as_ref()?.due?, call.id)))
-    }
-
-    /// The call whose progress is told by this token, while it waits.
-    pub(super) fn call_told_by(&self, token: u64) -> Option<&Call> {
-        self.rounds.values().find(|call| call.is_told_by(token))
-    }
-
-    fn round(&mut self, call: u64) -> Option<&mut Round> {
-        self.rounds.get_mut(&call)?.again.as_mut()?.round.as_mut()
     }
 }

@@ -14,20 +14,25 @@ mod asks;
 mod calls;
 mod contacting;
 mod deadlines;
+pub mod ended;
 mod exits;
+mod heard;
 mod incoming;
 mod ladder;
 mod launching;
 mod listening;
 mod news;
 mod open;
+mod open_questions;
 mod output;
 pub mod plan;
 pub mod process;
 mod proxy;
 mod refusals;
 pub mod remote;
+mod schemas;
 mod stream;
+mod told_refusals;
 mod tools;
 mod unmounting;
 mod watcher;
@@ -47,12 +52,13 @@ use crate::mcp::requests::Requests;
 use crate::mcp::shown::Shown;
 use crate::mcp::write::RequestMeta;
 use crate::to_bridge::Up;
-use alive::Alive;
-use asks::Asks;
+use ended::Ended;
+use heard::Alive;
 use news::News;
 use open::Open;
-use refusals::Refusals;
-use tools::Tools;
+use open_questions::Asks;
+use schemas::Tools;
+use told_refusals::Refusals;
 
 /// Facts about a server that are known once contact is made.
 #[derive(Debug)]
@@ -162,7 +168,7 @@ impl Session {
 
     /// Tells the bridge, once, that its process is gone or will say no more. Nothing is told if it had no process, or if the
     /// end was asked for. Callers that wait for an answer need not wait for the end of all that it left behind.
-    pub fn tell_death(&self, (cause, stderr_tail): &process::Ended) {
+    pub fn tell_death(&self, (cause, stderr_tail): &Ended) {
         let was_asked_for = self.stop_wanted.get() || self.kill_wanted.get();
         if !self.is_elsewhere && !was_asked_for && !self.was_death_told.replace(true) {
             self.tell_late();
@@ -172,7 +178,7 @@ impl Session {
     }
 
     /// Tells the bridge that it is gone, all of it.
-    pub fn tell_end(&self, (cause, stderr_tail): process::Ended) {
+    pub fn tell_end(&self, (cause, stderr_tail): Ended) {
         self.tell_late();
         self.up.send(&FromRunner::Ended { server: self.number, cause, stderr_tail: stderr_tail.into() });
     }

@@ -33,6 +33,7 @@ use tokio::time::sleep_until;
 use super::afterwards::afterwards;
 use super::alive::Signs;
 use super::deadlines::{millis, timeout};
+use super::ended::Ended;
 use super::exits::{self, WORTH_KILLING, code_and_signal, oom_kills};
 use super::ladder::{Ladder, Rung};
 use super::launching::{Launched, launch};
@@ -63,9 +64,6 @@ enum End {
     /// It did not survive the probe.
     StartAgain,
 }
-
-/// How a server or a program ended: why, and the last lines of its stderr.
-pub type Ended = (EndCause<'static>, String);
 
 /// Runs a server or a program until its process is gone.
 pub async fn run(session: &Rc<Session>, plan: &Plan, reaper: &Rc<Reaper>) -> Ended {

@@ -15,7 +15,7 @@ use harbor_ipc_proto::link::runner::LogSource;
 use tokio::net::unix::pipe;
 
 use super::Session;
-use super::refusals::Refusals;
+use super::told_refusals::Refusals;
 use crate::logs::{MAX_LINE, readable};
 use crate::mcp::line::{LineSplitter, Popped};
 use crate::to_bridge::Up;

@@ -3,21 +3,15 @@
 //! Owns telling the bridge, once for each. The server's words may lie, so they lead only to a hint to the person.
 
 use std::borrow::Cow;
-use std::cell::RefCell;
-use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use harbor_ipc_proto::link::runner::FromRunner;
-use harbor_policy::sandbox::hint::{HintReader, PathRefusal, Said, refused_host, said};
+use harbor_policy::sandbox::hint::{Said, said};
 use harbor_policy::unreachable_places::is_its_own_refusal;
 use memchr::memmem::Finder;
 use serde::Deserialize;
 
 use super::Session;
-use crate::to_bridge::Up;
-
-/// How many different ones are told of one start.
-const MOST: usize = 64;
+use super::told_refusals::MOST;
 
 const IS_ERROR: &[u8] = b"\"isError\"";
 
@@ -54,14 +48,6 @@ pub(super) fn reports_error(result: &str) -> bool {
     };
     FINDER.find_iter(bytes).any(says_so)
         && serde_json::from_str::<ErrorFlag>(result).is_ok_and(|said| said.is_error)
-}
-
-/// The state of one start: how far stderr is read, and what the bridge was told.
-#[derive(Debug, Default)]
-pub(super) struct Refusals {
-    /// Reads its stderr.
-    reader: RefCell<HintReader>,
-    told: RefCell<BTreeSet<Said>>,
 }
 
 impl Session {
@@ -102,35 +88,11 @@ impl Session {
     }
 }
 
-impl Refusals {
-    /// Takes a line of its egress proxy. True if the bridge knows of the refused host in it; false if the line belongs in
-    /// the log.
-    pub(super) fn of_proxy(&self, up: &Up, server: u32, line: &str) -> bool {
-        let Some(host) = refused_host(line).map(Said::Lacks) else { return false };
-        let is_known = self.told.borrow().contains(&host);
-        if !is_known && self.told.borrow().len() >= MOST {
-            return false;
-        }
-        self.tell(up, server, host);
-        true
-    }
-
-    fn tell(&self, up: &Up, server: u32, said: Said) {
-        if !self.told.borrow_mut().insert(said.clone()) {
-            return;
-        }
-        up.send(&match said {
-            Said::Refused(PathRefusal { path, write, missing }) => {
-                FromRunner::Denied { server, path: path.into(), write, missing }
-            }
-            Said::Lacks(what) => FromRunner::Lacks { server, what },
-        });
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::told_refusals::Refusals;
     use super::*;
+    use crate::to_bridge::Up;
 
     #[test]
     fn a_tool_that_failed_says_so_itself() {

@@ -22,9 +22,9 @@ use tokio::time::sleep_until;
 
 use super::Session;
 use super::deadlines::timeout;
+use super::ended::Ended;
 use super::open::Open;
 use super::plan::Plan;
-use super::process::Ended;
 use crate::carrying::Carrying;
 use crate::mcp::contact::Event;
 use crate::mcp::line::Popped;

@@ -95,6 +95,23 @@ fn imports_go_down() {
     }
 }
 
+/// Whoever changes the command line compiles no bridge, and the reverse.
+#[test]
+fn the_command_line_and_the_bridge_do_without_each_other() {
+    let names = |crate_: &str, other: &str| {
+        let manifest = fs::read_to_string(root().join(crate_).join("Cargo.toml")).unwrap();
+        manifest.lines().any(|line| line.split(['.', ' ']).next() == Some(other))
+    };
+    for crate_ in ["bridge/cli", "bridge/mcp-server", "bridge/client", "bridge/client-configs", "bridge/home"]
+    {
+        assert!(!names(crate_, "harbor-bridge"), "{crate_} depends on the bridge");
+    }
+    for other in ["harbor-cli", "harbor-mcp-server", "harbor-client"] {
+        assert!(!names("bridge", other), "the bridge depends on {other}");
+    }
+    assert!(names("bridge/cli", "harbor-home") && names("bridge", "harbor-home"));
+}
+
 /// The road to a tool is one: whatever has tools is called in one place, with permit and slot in hand.
 #[test]
 fn one_place_calls_a_source() {

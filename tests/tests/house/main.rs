@@ -2,9 +2,10 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "test support")]
 
 mod architecture;
-mod circles;
+mod arrows;
 mod consent;
 mod documents;
+mod imports;
 mod names;
 mod parts;
 mod tree;

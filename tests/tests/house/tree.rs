@@ -44,9 +44,28 @@ pub fn crates() -> Vec<(&'static str, Vec<Module>)> {
         let mut found = Vec::new();
         read(&root().join(directory), &[], &mut found);
         assert!(!found.is_empty(), "{directory} has no sources");
+        let for_tests: Vec<_> = found.iter().flat_map(for_tests).collect();
+        found.retain(|module| !for_tests.iter().any(|path| module.path.starts_with(path)));
         (*directory, found)
     });
     all.collect()
+}
+
+/// The places of a module's children that only tests have.
+fn for_tests(module: &Module) -> Vec<Vec<String>> {
+    let declared = module.text.split("\n#[cfg(test)]\nmod ").skip(1);
+    let names = declared.filter_map(|rest| rest.split_once(';')).map(|(name, _)| name.to_owned());
+    names.map(|name| [&*module.path, &[name]].concat()).collect()
+}
+
+/// A file's text up to the tests in it. The line of tests in a file of their own ends nothing.
+fn shipped(text: &str) -> &str {
+    let mut tests = text.match_indices("\n#[cfg(test)]\n");
+    let begin = tests.find(|(at, mark)| {
+        let line = text[at + mark.len()..].lines().next().unwrap_or_default();
+        line.contains("mod ") && line.ends_with('{')
+    });
+    begin.map_or(text, |(at, _)| &text[..at])
 }
 
 fn read(directory: &Path, path: &[String], found: &mut Vec<Module>) {
@@ -63,7 +82,7 @@ fn read(directory: &Path, path: &[String], found: &mut Vec<Module>) {
             read(&entry, &path, found);
         } else if entry.extension().is_some_and(|end| end == "rs") {
             let text = fs::read_to_string(&entry).unwrap();
-            let text = text.split("\n#[cfg(test)]\nmod ").next().unwrap().to_owned();
+            let text = shipped(&text).to_owned();
             let code: Vec<_> = text.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
             let code = code.join("\n");
             found.push(Module { path, text, code });

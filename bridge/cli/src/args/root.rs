@@ -4,7 +4,8 @@
 
 use harbor_client::errors::Exit;
 
-use super::WIDTH;
+/// The help is laid out for this many places, also in a pipe.
+pub(super) const WIDTH: usize = 80;
 
 /// Where the summaries begin.
 const COLUMN: usize = 14;

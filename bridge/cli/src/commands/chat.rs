@@ -10,6 +10,7 @@
 
 mod attach;
 mod editor;
+mod lines;
 mod talk;
 mod words;
 
@@ -43,20 +44,4 @@ pub fn run(mut client: Client, wanted: &Chat, paths: &Paths, screen: &mut Screen
     // What was begun is told, however it ends.
     let left = talk.leave();
     ended.and(left)
-}
-
-/// The result of reading a line.
-#[derive(Debug, PartialEq, Eq)]
-pub enum Typed {
-    Line(String),
-    /// Ctrl-C.
-    Interrupt,
-    /// Ctrl-D.
-    End,
-}
-
-/// The input of a chat, line by line.
-pub trait Lines {
-    /// The next one.
-    fn next(&mut self) -> Result<Typed, Failure>;
 }

@@ -10,7 +10,9 @@ pub mod client_access;
 pub mod copies;
 mod earlier;
 mod file;
+mod first_use;
 mod limits;
+mod own_entry;
 mod replacing;
 pub mod status;
 mod undo;
@@ -28,50 +30,18 @@ use serde_json::{Value, json};
 use self::client_access::ClientAccess;
 use self::earlier::Earlier;
 pub use self::file::{Found, failed};
+pub use self::own_entry::place;
+use self::own_entry::{NAME, entry, name_of, write};
 pub use self::replacing::replace;
 use self::replacing::{Restored, restore};
 use self::undo::UndoNote;
 use super::patterns;
 use crate::args::{Install, Uninstall};
-use crate::check;
-use crate::client::{Client, QUICK};
+use crate::client::Client;
 use crate::screen::Screen;
-
-/// The name of our entry.
-const NAME: &str = "harbor";
-
-/// The place of a client's configuration.
-pub fn place(client: &AiClient) -> Result<PathBuf, Failure> {
-    let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let home = set("HOME").ok_or_else(|| {
-        Failure::Usage("HOME is not set, so the configuration cannot be found; pass --file FILE".into())
-    })?;
-    Ok(client.file(env::consts::OS == "macos", &home, &set))
-}
 
 fn chosen(client: &AiClient, file: Option<&PathBuf>) -> Result<PathBuf, Failure> {
     file.map_or_else(|| place(client), |file| Ok(file.clone()))
-}
-
-/// The entry as it has to be. Clients start servers with hardly any environment, so it says all of it.
-fn entry(client: &AiClient, name: &str, only: &[String], paths: &Paths) -> Result<Entry, Failure> {
-    let program = env::current_exe().and_then(|path| path.canonicalize());
-    let program = program.map_err(|error| Failure::Io("find this program's own path", error))?;
-    let text = |path: &Path| match path.to_str() {
-        Some(text) if !text.contains('$') => Ok(text.to_owned()),
-        Some(text) => Err(Failure::Usage(format!("{text}: clients take $ for the beginning of a variable"))),
-        None => Err(Failure::Usage(format!("{} is not UTF-8", path.display()))),
-    };
-    let mut args = vec!["mcp".to_owned(), "--client".to_owned(), name.to_owned()];
-    args.extend(only.iter().flat_map(|pattern| ["--only".to_owned(), pattern.clone()]));
-    Ok(Entry {
-        name: NAME.to_owned(),
-        typed: client.typed,
-        command: text(&program)?,
-        args,
-        env: vec![("HARBOR_HOME".to_owned(), text(paths.home())?)],
-        lists: Vec::new(),
-    })
 }
 
 pub fn install(wanted: &Install, paths: &Paths, screen: &mut Screen) -> Result<(), Failure> {
@@ -219,28 +189,6 @@ fn held(wanted: &Install, name: &str, only: &[String], paths: &Paths) -> Result<
     Ok(held)
 }
 
-/// The note first: a change without one could not be undone exactly.
-fn write(
-    paths: &Paths,
-    found: &Found,
-    after: &str,
-    new: UndoNote,
-    old: Option<UndoNote>,
-) -> Result<(), Failure> {
-    new.save(paths)?;
-    match found.write(after) {
-        Ok(made) if made.is_empty() => Ok(()),
-        Ok(made_directories) => UndoNote { made_directories, ..new }.save(paths),
-        Err(error) => {
-            match old {
-                Some(old) => old.save(paths)?,
-                None => UndoNote::forget(paths, &found.path),
-            }
-            Err(error)
-        }
-    }
-}
-
 fn tell_installed(
     (client, wanted, name, only): (&AiClient, &Install, &str, &[String]),
     (held, paths): (&ClientAccess, &Paths),
@@ -279,16 +227,6 @@ fn tell_installed(
         ));
     }
     Ok(())
-}
-
-/// The rights of a new AI client: by the bridge if one runs, else by config.toml.
-fn first_use(paths: &Paths) -> String {
-    let asked = Client::connect_running(paths).ok().flatten().and_then(|mut client| {
-        let answer = client.ask(&harbor_ipc_proto::client::Status { fresh: None }, QUICK).ok()?.into_value();
-        Some(answer.status.bridge.first_use.into_owned())
-    });
-    let written = || check::config(paths, None).map_or_else(|_| "all".to_owned(), |found| found.first_use);
-    asked.filter(|word| !word.is_empty()).unwrap_or_else(written)
 }
 
 /// The change, and nothing that stands around it.
@@ -403,11 +341,4 @@ fn tell_uninstalled(
         ));
     }
     Ok(())
-}
-
-/// The name under which an entry starts us.
-fn name_of(entry: &Value) -> Option<&str> {
-    let args = entry["args"].as_array()?;
-    let at = args.iter().position(|arg| arg == "--client")?;
-    args.get(at + 1)?.as_str()
 }

@@ -12,7 +12,8 @@ use clap::Arg;
 use clap_complete::engine::{ArgValueCompleter, CompletionCandidate};
 use clap_complete::env::{Bash, EnvCompleter, Fish, Zsh};
 
-use super::{complete, paths};
+use super::complete;
+use super::own_paths::paths;
 use crate::args::{self, NameKind, Names, Shell};
 
 /// Names the shell that asks.

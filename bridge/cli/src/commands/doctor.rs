@@ -14,6 +14,7 @@ mod bridge;
 mod browsers;
 mod entrance;
 mod files;
+mod findings;
 mod programs;
 
 pub use self::programs::PROGRAMS;
@@ -25,61 +26,13 @@ use harbor_home::Paths;
 use harbor_ipc_proto::check::{CheckPart, Checked};
 use serde_json::json;
 
+use self::findings::{Finding, State};
 use super::printing::count;
 use super::service;
 use crate::check;
 use crate::client::Client;
-use crate::screen::{Screen, Tone};
+use crate::screen::Screen;
 use crate::table::flatten;
-
-/// The severity of a finding.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum State {
-    Ok,
-    Fixed,
-    Warning,
-    Broken,
-}
-
-impl State {
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::Ok => "ok",
-            Self::Fixed => "fixed",
-            Self::Warning => "warning",
-            Self::Broken => "broken",
-        }
-    }
-
-    fn tone(self) -> Tone {
-        match self {
-            Self::Ok | Self::Fixed => Tone::Good,
-            Self::Warning => Tone::Warning,
-            Self::Broken => Tone::Bad,
-        }
-    }
-}
-
-/// Something that was looked at.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Finding {
-    state: State,
-    /// The subject, in one word.
-    about: &'static str,
-    what: String,
-    /// The next step.
-    next: Option<String>,
-}
-
-impl Finding {
-    fn ok(about: &'static str, what: impl Into<String>) -> Self {
-        Self { state: State::Ok, about, what: what.into(), next: None }
-    }
-
-    fn wrong(state: State, about: &'static str, what: impl Into<String>, next: impl Into<String>) -> Self {
-        Self { state, about, what: what.into(), next: Some(next.into()).filter(|next| !next.is_empty()) }
-    }
-}
 
 pub fn run(paths: &Paths, (fix, verbose): (bool, bool), screen: &mut Screen) -> Result<(), Failure> {
     // What it finds missing the bridge makes anew by itself, while the rest is looked at.

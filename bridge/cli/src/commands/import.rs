@@ -8,6 +8,7 @@
 //! Owns the message about each server, and that no data of the person's goes into somebody else's text
 //! unnoticed. Must never change those files, or show a value of a variable: it may be a secret.
 
+mod candidate;
 mod existing_servers;
 mod risks;
 mod tell;
@@ -21,14 +22,15 @@ use harbor_client_configs::{
     AiClient, CLIENTS, Elsewhere, Format, Launch, Surroundings, fills_of, launch, named, server_id,
 };
 use harbor_home::Paths;
-use harbor_ipc_proto::client::{CredentialType, ListServers, Supervision};
+use harbor_ipc_proto::client::{ListServers, Supervision};
 use harbor_policy::remote::{is_exposed, parse, says_loopback, says_private};
 use serde_json::Value;
 
+use self::candidate::{ImportCandidate, Outcome, Start, secrets_of};
 use self::existing_servers::Known;
 use super::add;
 use super::clients::{self, Found, failed, place, project};
-use super::definition_secrets::{self, Apart};
+use super::definition_secrets;
 use super::servers;
 use crate::args::{Definition, Import, Remote, Source};
 use crate::client::{Client, QUICK};
@@ -41,37 +43,6 @@ struct Origin {
     root: Value,
     /// The project's directory, if it is one's.
     project: Option<String>,
-}
-
-/// The outcome for one server.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Outcome {
-    Imported(Start),
-    WouldBe,
-    Here,
-    Skipped(String),
-    Failed(String),
-}
-
-/// The outcome of the first start of a server that was imported.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Start {
-    /// There was none.
-    Not,
-    /// The number of its tools.
-    Tools(u32),
-    Failed(String),
-}
-
-/// One server of a file.
-struct ImportCandidate {
-    name: String,
-    file: PathBuf,
-    /// The client whose own file it is, unless it is for one project only.
-    client: Option<&'static AiClient>,
-    /// Its id here.
-    id: String,
-    launch: Result<Launch, String>,
 }
 
 pub fn run(wanted: &Import, paths: &Paths, screen: &mut Screen) -> Result<(), Failure> {
@@ -307,16 +278,6 @@ fn start_all(
         }
     }
     Ok(())
-}
-
-/// The secrets of a launch.
-fn secrets_of(launch: &Launch) -> Vec<Apart> {
-    let mut all = definition_secrets::secrets_of(&launch.env, CredentialType::ApiKey);
-    let headers = launch.remote.iter();
-    all.extend(
-        headers.flat_map(|remote| definition_secrets::secrets_of(&remote.headers, CredentialType::Header)),
-    );
-    all
 }
 
 fn definition(server: &ImportCandidate, launch: &Launch, manual: bool) -> Definition {

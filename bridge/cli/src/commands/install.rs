@@ -11,6 +11,7 @@ mod entry;
 mod network;
 mod plan;
 mod runs;
+mod shown;
 
 use std::collections::BTreeMap;
 
@@ -22,21 +23,21 @@ use harbor_client::terminal::remark;
 use harbor_ipc_proto::client::{
     CheckRuntimes, InstallServer, InstallServerResult, InstalledView, RuntimesView,
 };
-use harbor_ipc_proto::field::Ask;
 use harbor_ipc_proto::secret::{Secret, SecretMap};
 use harbor_policy::recipe::source::{InstallSource, default_name, sort};
 use harbor_policy::runtimes::lacks;
 
 pub use self::plan::{is_older, runs_with, vouched};
 pub use self::runs::word;
+use self::shown::show;
+pub use self::shown::under_way;
 use super::printing::{count, print};
 use super::remote::Spoken;
-use super::servers::START;
 use super::{add, auth, definition_secrets, places, result_notes, secrets, unreachable_places};
 use crate::args::{Auth, Package};
 use crate::client::{Client, QUICK};
 use crate::consent;
-use crate::screen::{Screen, Status};
+use crate::screen::Screen;
 use crate::table::{Table, flatten};
 
 /// The message after a no.
@@ -221,21 +222,6 @@ pub fn confirm(
     }
     remark(otherwise);
     Err(Failure::Said(Exit::Failed))
-}
-
-/// Shows the text before a question; with JSON, stdout is kept free.
-fn show(screen: &mut Screen, shown: &str) -> Result<(), Failure> {
-    match screen.json {
-        true => remark(shown),
-        false => screen.text(shown)?,
-    }
-    Ok(())
-}
-
-/// Asks for something that takes a while, and shows how far it is.
-pub fn under_way<A: Ask>(client: &mut Client, what: &str, ask: &A) -> Result<Answer<A::Reply>, Failure> {
-    let mut status = Status::new(&format!("{what} …"));
-    client.ask_with_progress(ask, START, &mut |push| status.show(push.message.as_deref().unwrap_or_default()))
 }
 
 fn ask(wanted: &Package) -> Result<InstallServer, Failure> {

@@ -34,6 +34,7 @@ mod metrics;
 mod models;
 mod native_host;
 mod offers;
+mod own_paths;
 mod patterns;
 mod places;
 mod printing;
@@ -64,10 +65,9 @@ use std::io;
 
 use harbor_client::errors::Failure;
 use harbor_client::terminal::remark;
-use harbor_home::Paths;
-use harbor_home::dial::DialError;
 use harbor_policy::origin::Origin;
 
+use self::own_paths::paths;
 use crate::args::{
     self, Approvals, AskOptions, CatalogWanted, Chat, Command, Config, Definition, Listing, Mcp, McpWanted,
     Models, NativeHost, Prompts, Removal, Resources, Secrets, Sessions, Upgrade,
@@ -273,10 +273,6 @@ fn show_tools(client: &mut Client, listing: &Listing, screen: &mut Screen) -> Re
 
 fn connect() -> Result<Client, Failure> {
     Client::connect(&paths()?)
-}
-
-fn paths() -> Result<Paths, DialError> {
-    Paths::from_env().map_err(DialError::Config)
 }
 
 #[cfg(test)]

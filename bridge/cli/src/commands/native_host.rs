@@ -7,13 +7,13 @@
 //! Owns the choice of manifests, and their content. Must never start a bridge or a browser, and never remove
 //! a file that is not Harbor's.
 
+mod failures;
 mod installed_manifests;
 mod program;
 mod status;
 mod targets;
 
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use harbor_client::errors::Failure;
@@ -221,9 +221,4 @@ fn tell_uninstalled(gone: &[Target], screen: &mut Screen) -> Result<(), Failure>
         ))?;
     }
     Ok(())
-}
-
-/// A failure that is about what Harbor itself keeps.
-fn own_failure(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Failure {
-    Failure::Io("keep what browsers are told", io::Error::other(error))
 }

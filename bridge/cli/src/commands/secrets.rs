@@ -4,10 +4,10 @@
 
 pub mod prompt;
 mod secrets_file;
+mod stdin;
 
 use std::collections::BTreeMap;
-use std::io::{self, IsTerminal as _, Read as _};
-use std::time::Duration;
+use std::io::{self, IsTerminal as _};
 
 use harbor_client::errors::{Exit, Failure};
 use harbor_client::id::server_id;
@@ -21,8 +21,8 @@ use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::secret::Secret;
 use harbor_policy::credentials::{MAX_VALUE, wrong_key, wrong_username, wrong_value};
 use harbor_policy::tabs::typed::{SITE_RULE, site};
-use zeroize::Zeroizing;
 
+use self::stdin::{PATIENT, from_stdin};
 use super::printing::{count, print};
 use crate::args::{Keeping, NewSecret, Secrets};
 use crate::client::{Client, QUICK};
@@ -32,9 +32,6 @@ use crate::when::{now, until, utc};
 
 /// The name whose secrets are kept for sites, and are no server's.
 const BROWSER: &str = "browser";
-
-/// The keyring may ask its person.
-const PATIENT: Duration = Duration::from_secs(120);
 
 /// A new passphrase, or a value that a program gives: it is there before a bridge is started for it.
 pub fn value(wanted: &Secrets) -> Result<Option<Secret>, Failure> {
@@ -127,16 +124,6 @@ pub fn read(question: &str) -> Result<Secret, Failure> {
         true => prompt::ask_for(question),
         false => from_stdin("the value", MAX_VALUE),
     }
-}
-
-/// Reads a secret from stdin. One newline at the end is `echo`'s, not the secret's.
-fn from_stdin(what: &str, longest: usize) -> Result<Secret, Failure> {
-    let mut bytes = Zeroizing::new(Vec::with_capacity(longest + 3));
-    let failed = |error| Failure::Io("read from stdin", error);
-    io::stdin().take(longest as u64 + 3).read_to_end(&mut bytes).map_err(failed)?;
-    let text = std::str::from_utf8(&bytes).map_err(|_| Failure::Usage(format!("{what} is not UTF-8")))?;
-    let text = text.strip_suffix('\n').map_or(text, |line| line.strip_suffix('\r').unwrap_or(line));
-    Ok(Secret::new(text.to_owned()))
 }
 
 pub fn run(

@@ -13,6 +13,7 @@ mod act;
 mod bridge_requests;
 mod detail;
 mod draw;
+mod event;
 mod facts;
 mod flow;
 mod history;
@@ -37,11 +38,11 @@ use std::time::{Duration, Instant};
 
 use harbor_client::errors::Failure;
 use harbor_home::Paths;
-use harbor_home::dial::DialError;
 use nix::sys::signal::Signal;
 use ratatui::crossterm::event::{self, Event as Typed, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 use self::draw::{Pen, draw};
+use self::event::Event;
 use self::key::Key;
 use self::link::Connection;
 use self::model::{Model, Out};
@@ -58,22 +59,6 @@ const TICK: Duration = Duration::from_secs(1);
 
 /// Events within this time are drawn together.
 const FRAME: Duration = Duration::from_millis(50);
-
-/// The events that the threads receive.
-#[derive(Debug)]
-pub enum Event {
-    Key(Key),
-    /// Ctrl-Z.
-    Suspend,
-    Resized(u16, u16),
-    /// No more keys will come.
-    Unplugged(io::Error),
-    Signal(Signal),
-    /// A frame of the connection with this number.
-    Frame(u64, Vec<u8>),
-    Lost(u64),
-    Looked(Result<Option<UnixStream>, DialError>),
-}
 
 /// Shows it until the person has seen enough.
 pub fn run(paths: &Paths, screen: &Screen) -> Result<(), Failure> {

@@ -19,8 +19,9 @@ use harbor_ipc_proto::source_id::SourceKind;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
+use super::call::{Call, Names, Who};
 use super::facts::{Effect, Reach};
-use super::{Call, Names, Who, Why};
+use super::why::Why;
 use crate::access::{self, Right};
 
 /// How long an answer to a page or a client holds that is not for always, in milliseconds.

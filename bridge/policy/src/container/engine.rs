@@ -2,7 +2,7 @@
 //!
 //! Owns their command lines and the reading of their answers. Both engines take nearly the same words; the differences are here.
 
-use super::{INSTANCE_LABEL, SERVER_LABEL};
+use super::labels::{INSTANCE_LABEL, SERVER_LABEL};
 
 /// A container engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

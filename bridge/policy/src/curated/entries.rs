@@ -1,6 +1,6 @@
 //! The list itself. A new entry is tried by `tests/tests/e2e/real_servers.rs` first, or says in docs/sandbox.md that it was not.
 
-use super::{Curated, CuratedInput, CuratedPackage, CuratedSecret, CuratedVariable, Sandbox};
+use super::server::{Curated, CuratedInput, CuratedPackage, CuratedSecret, CuratedVariable, Sandbox};
 
 const REFERENCE: &str = "https://github.com/modelcontextprotocol/servers";
 

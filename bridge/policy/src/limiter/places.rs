@@ -3,8 +3,9 @@
 //! Owns the number of calls at once. Must never give more places than there are. While places are bounded, must never give one to
 //! a call ahead of those that wait.
 
+use super::call_limits::CallLimits;
 use super::queue::Queue;
-use super::{CallLimits, CallTicket};
+use super::ticket::CallTicket;
 
 #[derive(Debug, Default)]
 pub(super) struct OriginSlots {

@@ -4,7 +4,7 @@
 
 use std::collections::VecDeque;
 
-use super::CallTicket;
+use super::ticket::CallTicket;
 
 /// Lanes in the order of their turns; none is empty.
 #[derive(Debug, Default)]

@@ -12,7 +12,8 @@ use std::env::consts::{ARCH, OS};
 use harbor_ipc_proto::BUILD;
 use url::Url;
 
-use super::{Package, Step, line};
+use super::description::Package;
+use super::step::{Step, line};
 use crate::remote::says_private;
 
 /// The program that fetches and unpacks: it stands beside the bridge.
@@ -264,7 +265,9 @@ impl Package {
     /// The source of a package that is downloaded.
     #[must_use]
     pub fn binary(&self) -> Option<Binary> {
-        (self.ecosystem == super::Ecosystem::Binary).then(|| Binary::read(&self.spec).ok()).flatten()
+        (self.ecosystem == super::description::Ecosystem::Binary)
+            .then(|| Binary::read(&self.spec).ok())
+            .flatten()
     }
 }
 

@@ -3,7 +3,8 @@
 //! Owns this reading. The words are other people's text: the reason is shown. Nothing follows from it, except the question
 //! whether a package may be built.
 
-use super::{Ecosystem, Package, binary, is_npm_name, is_python_name, pypi};
+use super::names::{is_npm_name, is_python_name};
+use super::{Ecosystem, Package, binary, pypi};
 use crate::pythons::Requirement;
 
 /// Words of a connection that could not be made.

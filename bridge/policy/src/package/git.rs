@@ -3,8 +3,9 @@
 //! One commit is fetched, without history, hooks, filters or submodules, and by no transport that runs a program which the address
 //! names.
 
+use super::description::Package;
 use super::source::is_commit;
-use super::{Package, Step, line};
+use super::step::{Step, line};
 
 /// Options for each command. They hold whatever the person's own settings say.
 const SAFE: &[&str] = &[

@@ -9,7 +9,8 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-use super::{Step, line};
+use super::step::{Step, line};
+use crate::environment::NO_SCRIPTS;
 
 /// The file that says which versions, of everything, with their hashes.
 pub const LOCK: &str = "package-lock.json";
@@ -49,7 +50,7 @@ const ENGINES: &str = "engines.node";
 #[must_use]
 pub fn newest_of(said: &str) -> Option<&str> {
     let version = answer(said, LATEST).or_else(|| said.trim().strip_prefix('"')?.strip_suffix('"'))?;
-    super::is_npm_version(version).then_some(version)
+    super::names::is_npm_version(version).then_some(version)
 }
 
 /// The Node that the newest version requires, in the same way.
@@ -75,9 +76,6 @@ pub(super) fn resolve_source(dir: &str, may_build: bool) -> Step {
     let only = ["--package-lock-only", "--ignore-scripts", git(may_build)];
     line(&[&["npm", "install", "--prefix", dir], &only, QUIET])
 }
-
-/// The option by which an npm command runs no scripts: it may know the registry then.
-pub(crate) const NO_SCRIPTS: &str = "--ignore-scripts";
 
 /// True if some package of a lock file has a script that runs at its installation. A repository counts as well: scripts prepare
 /// it, and no lock file names them.

@@ -3,7 +3,8 @@
 //! First the versions and their hashes are found, then exactly those are installed: both programs refuse a package with another
 //! hash.
 
-use super::{Step, line};
+use super::names::{is_python_name, is_python_version, python_spec};
+use super::step::{Step, line};
 use crate::pythons::{Version, version};
 
 /// Where it stands what is wanted, for uv.
@@ -71,9 +72,9 @@ pub fn version_in(settings: &str) -> Option<Version> {
 #[must_use]
 pub fn within(name: &str, version: &str, with: &[String]) -> Option<String> {
     let same = |wanted: &String| {
-        super::python_spec(wanted).is_some_and(|(wanted, _)| canonical(&wanted) == canonical(name))
+        python_spec(wanted).is_some_and(|(wanted, _)| canonical(&wanted) == canonical(name))
     };
-    let is_one = super::is_python_name(name) && super::is_python_version(version) && !version.contains('*');
+    let is_one = is_python_name(name) && is_python_version(version) && !version.contains('*');
     (is_one && !with.iter().any(same)).then(|| format!("{name}=={version}"))
 }
 
@@ -152,7 +153,7 @@ pub fn about(dir: &str, wanted: &str) -> Step {
 pub fn of_other_python(said: &str) -> Option<&str> {
     let before = said.rsplit_once(" depends on Python")?.0;
     let version = before.split_whitespace().next_back()?.split_once("==")?.1;
-    super::is_python_version(version).then_some(version)
+    is_python_version(version).then_some(version)
 }
 
 /// Which versions there are of a package, built or not; nothing of it is fetched.

@@ -10,10 +10,13 @@
 
 mod blocks;
 mod keys;
+mod start;
 
 use harbor_ipc_proto::hidden::has_hidden;
 use serde_json::Value;
 
+pub use self::start::ReadmeStart;
+use self::start::{MAX_VARIABLES, is_left_open};
 use super::{Ecosystem, Package, recognise};
 use crate::credentials::is_secret_name;
 use crate::environment::wrong_of_others;
@@ -23,7 +26,6 @@ use crate::telltale::is_secret_value;
 pub const MAX_README: usize = 256 << 10;
 /// More of one start is none that a person would type.
 const MAX_ARGS: usize = 24;
-const MAX_VARIABLES: usize = 12;
 /// A longer argument or value is no example, in bytes.
 const MAX_WORD: usize = 200;
 
@@ -39,15 +41,6 @@ const AT_A_PORT: &[&str] = &[
     "--sse",
     "--port",
 ];
-
-/// A start as a README has it.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ReadmeStart {
-    /// The words behind the package's name.
-    pub args: Vec<String>,
-    /// The variables, with values that may be typed as they are.
-    pub variables: Vec<(String, Option<String>)>,
-}
 
 /// How a README starts the server of this package. `said`: what the server itself has said, which may name the variable for what
 /// the README gives as an argument.
@@ -160,17 +153,6 @@ fn variables(entry: &Value) -> Option<Vec<(String, Option<String>)>> {
     };
     let variables: Vec<_> = named.map(of).collect();
     (variables.len() <= MAX_VARIABLES).then_some(variables)
-}
-
-/// True if a value is a placeholder for one that the reader has.
-fn is_left_open(value: &str) -> bool {
-    let lower = value.to_ascii_lowercase();
-    let starts = ["<", "${", "[", "{", "/path/to", "your", "xxx", "insert", "replace"];
-    let has = ["your-", "your_", "your "];
-    value.chars().all(|c| ".…*xX".contains(c))
-        || starts.iter().any(|start| lower.starts_with(start))
-        || has.iter().any(|part| lower.contains(part))
-        || lower.ends_with("here")
 }
 
 #[cfg(test)]

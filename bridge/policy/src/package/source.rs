@@ -6,7 +6,9 @@
 use harbor_ipc_proto::server_id::ServerId;
 use url::Url;
 
-use super::{Ecosystem, Package, binary, is_word, npm_spec, python_spec};
+use super::binary;
+use super::description::{Ecosystem, Package};
+use super::names::{is_word, npm_spec, python_spec};
 
 /// The kinds that can be installed, for sentences.
 pub const KINDS: &str = "npm:, pypi:, git:, binary:";

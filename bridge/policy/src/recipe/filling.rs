@@ -10,14 +10,10 @@
 
 use std::collections::BTreeMap;
 
-use super::Unfilled;
+use super::unfilled::{MAX_ALL, MAX_WORD, Unfilled};
 
 /// The words that one text may become: its placeholders may have several values each.
 const MOST_WORDS: usize = 1000;
-/// Longer words are none that is meant, in bytes.
-pub(super) const MAX_WORD: usize = 4096;
-/// More than that in all is no recipe, in bytes; each placeholder costs one, too.
-pub(super) const MAX_ALL: usize = 64 << 10;
 
 /// The value that replaces a placeholder.
 #[derive(Debug, Default)]

@@ -13,8 +13,9 @@ use serde_json::Value;
 use crate::container::reference;
 use crate::environment::wrong_of_others;
 
-use super::filling::{MAX_WORD, names_a_place};
+use super::filling::names_a_place;
 use super::source::{self, InstallSource};
+use super::unfilled::MAX_WORD;
 use super::{MOST, Recipe, RecipeInput, RecipeSecret, RecipeVariable, Unfilled};
 
 /// Registries that are meant where none is named.

@@ -8,7 +8,8 @@ use base64::engine::general_purpose::STANDARD;
 use percent_encoding::{AsciiSet, CONTROLS, NON_ALPHANUMERIC, utf8_percent_encode};
 use zeroize::Zeroizing;
 
-use super::SHORTEST;
+/// A shorter text is not looked for, in characters; of one that was cut, so many bytes have to be there.
+pub const SHORTEST: usize = 6;
 
 /// A longer secret is looked for as it is, by its lines and as in JSON only, in bytes: it is a key file, which no header has.
 const MAX_ENCODED: usize = 4096;

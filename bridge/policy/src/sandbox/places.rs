@@ -14,8 +14,9 @@ use harbor_ipc_proto::link::sandbox::PathAccess;
 
 use super::paths::{clean, is_within, parent};
 use super::protected::{is_run_later, why_never, why_never_written, why_not_by_name};
+use super::reachable::{SandboxPlace, Why};
+use super::server_facts::SandboxFacts;
 use super::system::SHARED_MEMORY;
-use super::{SandboxFacts, SandboxPlace, Why};
 
 /// How a warning begins about something that its program needs.
 pub(super) const NEEDED: &str = "its program needs";

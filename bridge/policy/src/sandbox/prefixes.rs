@@ -2,9 +2,9 @@
 //!
 //! Owns the names. Must never need to look at the disk, nor answer with a place that is never granted.
 
-use super::SandboxFacts;
 use super::paths::{below, is_within, parent};
 use super::protected::why_not_by_name;
+use super::server_facts::SandboxFacts;
 
 /// Roots of version managers below a home: their shims run scripts and programs from all over the root.
 const OF_A_HOME: &[&str] = &[

@@ -3,8 +3,8 @@
 //! Owns the lists. Must never be asked about a place that the system gives to every program (`system`). Those are chosen by hand,
 //! although some of them lie in protected places.
 
-use super::SandboxFacts;
 use super::paths::{below, clean, is_within};
+use super::server_facts::SandboxFacts;
 
 /// Below a home: keys, tokens, sessions, and what other programs keep to themselves.
 const OF_A_HOME: &[&str] = &[

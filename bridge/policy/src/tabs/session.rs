@@ -7,7 +7,9 @@ use std::sync::Arc;
 
 use harbor_ipc_proto::secret::Secret;
 
-use super::{Events, GRACE, Holder, IDLE};
+use super::events::Events;
+use super::holder::Holder;
+use super::lasting::{GRACE, IDLE};
 use crate::lifecycle::Millis;
 use crate::redaction::Redactor;
 

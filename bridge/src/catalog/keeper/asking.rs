@@ -6,81 +6,18 @@
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use harbor_ipc_proto::client::CatalogChanges;
-use harbor_ipc_proto::link::worker::{Changes, ToWorker};
+use harbor_ipc_proto::link::worker::ToWorker;
 use harbor_policy::lifecycle::State;
 use tokio::sync::oneshot;
 
+use super::waiting::{CatalogReply, CatalogReportResult, CatalogWaiter, ProgressListener};
 use super::{CatalogReadiness, Keeper};
 use crate::catalog::errors::CatalogError;
 use crate::catalog::open_work::WorkKind;
-use crate::catalog::query::Summary;
 use crate::link::worker::catalog::{CatalogOutcome, CatalogStep, Reason};
 
 /// How long the worker may take to make a file that can be read.
 const OPENING: Duration = Duration::from_secs(10);
-
-/// Hears the progress: how much is done, of how much, and a sentence.
-pub type ProgressListener = Rc<dyn Fn(f64, u32, &str)>;
-
-/// The result of a request, and the present contents of the catalog.
-#[derive(Debug, Clone)]
-pub struct CatalogReport {
-    /// The changes.
-    pub changes: CatalogChanges,
-    /// How many entries were looked up.
-    pub enriched: u64,
-    /// How many of them could not be.
-    pub not_enriched: u64,
-    /// The contents in short.
-    pub summary: Summary,
-}
-
-type CatalogReportResult = Result<CatalogReport, CatalogError>;
-
-/// The waiting side of a request.
-pub(super) struct CatalogWaiter {
-    done: oneshot::Sender<CatalogReportResult>,
-    note: Option<ProgressListener>,
-}
-
-impl std::fmt::Debug for CatalogWaiter {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Waiter").finish_non_exhaustive()
-    }
-}
-
-/// An answer that is given after the look into the file.
-#[derive(Debug)]
-pub(super) struct CatalogReply {
-    waiter: CatalogWaiter,
-    outcome: CatalogOutcome,
-}
-
-impl CatalogReply {
-    pub(super) fn give(self, found: Option<&Result<Summary, CatalogError>>) {
-        let CatalogOutcome { changes, enriched, not_enriched, .. } = self.outcome;
-        let summary = found.cloned().unwrap_or(Err(CatalogError::Missing));
-        let answer = summary.map(|summary| CatalogReport {
-            changes: counted(changes),
-            enriched: enriched.into(),
-            not_enriched: not_enriched.into(),
-            summary,
-        });
-        // The one who asked may have left.
-        let _ = self.waiter.done.send(answer);
-    }
-}
-
-fn counted(changes: Changes) -> CatalogChanges {
-    let Changes { added, updated, removed, restored } = changes;
-    CatalogChanges {
-        added: added.into(),
-        updated: updated.into(),
-        removed: removed.into(),
-        restored: restored.into(),
-    }
-}
 
 impl Keeper {
     /// Has the worker do something, and waits for it. It is done even if nobody waits any more.

@@ -21,6 +21,7 @@ use harbor_policy::consent::{Names, Run, Verdict};
 use harbor_policy::origin::Origin;
 
 use super::chat::Chat;
+use super::connected::Connected;
 use super::requested_call::{KnownTool, RequestedCall};
 use super::{AT_MOST, Consent, call_refusals, changed_twice, holding};
 use crate::host::asker::{Asker, Caller, Sender};
@@ -30,16 +31,6 @@ use crate::store::audit::AuditRecord;
 
 /// The private name of the answers from before the guard was on.
 const EARLIER: &str = "calls before the guard was on";
-
-/// A client that is connected, or was a while ago.
-#[derive(Debug)]
-pub(super) struct Connected {
-    chat: Rc<Chat>,
-    /// Its connections. Each request of a client without a session is a connection of its own.
-    open: BTreeSet<u64>,
-    /// The time since which it has no connection.
-    left: u64,
-}
 
 impl Consent {
     /// True if the person is asked before something private leaves by this client's calls.

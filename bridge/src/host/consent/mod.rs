@@ -13,6 +13,7 @@
 pub mod asking;
 mod call_refusals;
 pub mod chat;
+mod connected;
 mod first_use;
 mod guard;
 mod pace;
@@ -38,6 +39,7 @@ use harbor_policy::consent::{self, Before, Names, Question, Read, Run, Verdict, 
 
 use self::asking::{Decision, Form, OpenApproval, OpenApprovals, QuestionDisplayGuard};
 use self::chat::Chat;
+use self::connected::Connected;
 use self::pace::Paces;
 use self::requested_call::{KnownTool, RequestedCall, call};
 use super::Host;
@@ -72,7 +74,7 @@ pub struct Consent {
     /// Clients with a guard: the person is asked before something private leaves by their calls.
     guarded: RefCell<BTreeSet<String>>,
     /// AI clients, by name.
-    connected: RefCell<BTreeMap<String, guard::Connected>>,
+    connected: RefCell<BTreeMap<String, Connected>>,
     tables: ConsentTables,
     nothing: Read,
 }

@@ -14,13 +14,11 @@ use harbor_ipc_proto::hex::hex;
 use sha2::{Digest as _, Sha256};
 
 use super::super::lines::{open_to_read, read_block};
+use super::super::lock_names::is_name;
 use super::super::{StoreError, own_directory, write_durably};
 
 /// No lock has more bytes: its tree has four million at most, of which JSON can make more.
 const MAX: u64 = 64 << 20;
-
-/// Digits of a name.
-const DIGITS: usize = 64;
 
 /// The directory.
 #[derive(Debug, Clone)]
@@ -65,11 +63,6 @@ impl LockFiles {
             }
         }
     }
-}
-
-/// True if it could be a name.
-pub(in crate::store) fn is_name(text: &str) -> bool {
-    text.len() == DIGITS && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 #[cfg(test)]

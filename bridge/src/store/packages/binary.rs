@@ -8,8 +8,9 @@ use harbor_ipc_proto::download::Unpacked;
 use harbor_policy::package::Package;
 use harbor_policy::package::binary::{FILES, REPORT};
 
+use super::files::{inside, read};
+use super::missing::not_installed;
 use super::resolved::Resolved;
-use super::{inside, not_installed, read};
 
 fn unpacked(dir: &Path) -> Result<Unpacked, String> {
     let text = read(&dir.join(REPORT)).map_err(|why| format!("{REPORT} {why}"))?;

@@ -19,9 +19,11 @@ use harbor_policy::package::source::is_commit;
 use harbor_policy::package::{Content, Ecosystem, Package, git, npm, npm_program, pypi};
 use serde::Deserialize;
 
+use super::binary;
+use super::bins::bins_of;
+use super::files::{inside, read_to};
 use super::repository::{self, Checkout};
 use super::resolved::{MAX_LOCK, Resolved};
-use super::{binary, bins_of, inside, read_to};
 use crate::store::removal::remove_tree;
 
 /// The mark before a commit, which is the hash of its repository.

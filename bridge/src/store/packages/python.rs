@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use harbor_policy::package::{Package, is_program, pypi};
 use harbor_policy::pythons::Version;
 
+use super::files::{inside, read_to};
 use super::lock::normal;
-use super::{inside, read_to};
 use crate::store::removal::remove_tree;
 
 /// A package has a line for each of its files.

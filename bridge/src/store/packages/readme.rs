@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use harbor_policy::package::readme::MAX_README;
 use harbor_policy::package::{Ecosystem, Package};
 
-use super::{inside, open, python};
+use super::files::{inside, open};
+use super::python;
 
 /// Its possible names, in any case; the one that is read first comes first.
 const NAMES: &[&str] = &["readme.md", "readme", "readme.markdown", "readme.txt", "readme.rst"];

@@ -7,7 +7,7 @@ use std::env;
 use harbor_policy::package::Ecosystem;
 use harbor_policy::package::registries::{settings, shown};
 
-use super::read_to;
+use super::files::read_to;
 
 /// Settings are short.
 const MAX_SETTINGS: u64 = 64 << 10;

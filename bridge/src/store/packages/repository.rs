@@ -14,8 +14,9 @@ use harbor_policy::recipe::repository::{DOCUMENTS, Files, LANGUAGES};
 use serde::Deserialize;
 use toml::de::DeTable;
 
+use super::bins::bins;
+use super::files::{inside, read, read_to};
 use super::resolved::MAX_LOCK;
-use super::{bins, inside, read, read_to};
 
 /// Where the files of the repository are.
 pub(super) fn source(dir: &Path) -> Result<PathBuf, String> {

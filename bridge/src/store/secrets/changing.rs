@@ -10,19 +10,19 @@
 //! passphrase while there is a `key.age`, else to the keyring.
 
 use std::collections::BTreeSet;
-use std::fs::File;
-use std::io::{self, Read as _};
+use std::io;
 use std::path::PathBuf;
 
 use harbor_ipc_proto::secret::Secret;
 use harbor_policy::secret_store::{Choice, StoreProtection};
 use zeroize::Zeroizing;
 
-use super::age::{self, OF_A_KEY, Random};
-use super::{
-    MAX_FILE, Secrets, SecretsByServer, SecretsStatus, StoreError, failed, file, form, own_directory,
-    refused, write_durably,
-};
+use super::super::{StoreError, failed, own_directory, write_durably};
+use super::age::{self, OF_A_KEY};
+use super::file::MAX_FILE;
+use super::randomness::{filled, random};
+use super::refusal::refused;
+use super::{Secrets, SecretsByServer, SecretsStatus, file, form};
 
 /// A key's random bytes.
 const KEY: usize = 32;
@@ -328,17 +328,6 @@ impl Secrets {
         })
         .await
     }
-}
-
-fn filled<const N: usize>() -> io::Result<Zeroizing<[u8; N]>> {
-    let mut bytes = Zeroizing::new([0; N]);
-    File::open("/dev/urandom")?.read_exact(&mut *bytes)?;
-    Ok(bytes)
-}
-
-/// New random values for one file.
-pub(in crate::store) fn random() -> io::Result<Random> {
-    Ok(Random { salt: *filled()?, file_key: filled()?, nonce: *filled()? })
 }
 
 fn new_key() -> io::Result<Secret> {

@@ -13,20 +13,10 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::PathBuf;
 
+use super::super::{StoreError, failed, own_directory, sync_directory, write_durably};
 use super::changing::SecretsContent;
-use super::{Secrets, StoreError, failed, file, own_directory, sync_directory, write_durably};
-
-/// The name of the file.
-pub(super) const DROPPED: &str = "dropped";
-
-/// The result of removing all secrets of a server.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Forgotten {
-    /// How many there were.
-    pub count: usize,
-    /// Why they are still on disk, where nobody gets them, until they can be read.
-    pub left: Option<String>,
-}
+use super::forgotten::DROPPED;
+use super::{Secrets, file};
 
 impl Secrets {
     fn dropped_file(&self) -> PathBuf {

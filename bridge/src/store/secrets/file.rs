@@ -12,7 +12,9 @@ use nix::fcntl::OFlag;
 use nix::unistd::geteuid;
 use zeroize::Zeroizing;
 
-use super::{StoreError, age, failed, form, refused};
+use super::super::{StoreError, failed};
+use super::refusal::refused;
+use super::{age, form};
 
 /// A longer file is not read, in bytes.
 pub(super) const MAX_FILE: u64 = 32 << 20;

@@ -17,10 +17,13 @@ use harbor_ipc_proto::secret::Secret;
 use harbor_policy::secret_store::{self, Choice, StoreProtection};
 use tokio::sync::Notify;
 
+use super::super::{StoreError, failed, own_directory, write_durably};
 use super::age::{self, Closed, OF_A_PERSON};
+use super::file;
 use super::keyring::{BY_ITSELF, Item, WITH_A_PERSON};
 use super::passphrase_file::PassphraseFile;
-use super::{StoreError, changing, failed, file, own_directory, refused, write_durably};
+use super::randomness::random;
+use super::refusal::refused;
 use crate::config::SecretsConfig;
 use crate::store::sync_directory;
 
@@ -177,7 +180,7 @@ impl Keys {
         if let Some(directory) = self.path.parent() {
             own_directory(directory)?;
         }
-        let random = changing::random().map_err(failed("encrypt", &self.path))?;
+        let random = random().map_err(failed("encrypt", &self.path))?;
         let sealed = age::seal(key.expose().as_bytes(), passphrase, OF_A_PERSON, &random);
         let sealed = sealed.ok_or_else(|| failed("encrypt", &self.path)(io::Error::other("it failed")))?;
         write_durably(&self.path, &sealed)

@@ -12,6 +12,7 @@ use harbor_ipc_proto::link::codec::{MAX_MESSAGE, get_message};
 use harbor_ipc_proto::link::runner::{AskAnswer, Era, FromRunner, Launch, Operation};
 use serde_json::{Value, json};
 
+use super::super::schemas::Schema;
 use super::super::{Contacted, Offers};
 use super::*;
 use crate::mcp::line::Popped;

@@ -11,7 +11,7 @@ use rustyline::config::Config;
 use rustyline::error::ReadlineError;
 use rustyline::history::FileHistory;
 
-use super::{Lines, Typed};
+use super::lines::{Lines, Typed};
 
 const PROMPT: &str = "> ";
 

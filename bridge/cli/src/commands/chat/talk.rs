@@ -12,8 +12,9 @@ use harbor_ipc_proto::client::{
 use super::super::ids::short;
 use super::super::sessions::{id_of, transcript};
 use super::super::turn::{self, Console, Stopper, ending};
+use super::attach;
+use super::lines::{Lines, Typed};
 use super::words::{HELP, Words, read};
-use super::{Lines, Typed, attach};
 use crate::args::{Chat, servers_of};
 use crate::client::{Client, QUICK};
 use crate::table::flatten;

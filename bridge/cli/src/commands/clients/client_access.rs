@@ -17,7 +17,7 @@ use harbor_policy::grants::{DEFAULT_PROFILE, GrantType};
 use harbor_policy::tool_name::{Allowlist, EVERY, split};
 
 use super::super::grants::shorten;
-use super::first_use;
+use super::first_use::first_use;
 use crate::client::{Client, QUICK};
 
 /// The scopes by which a client has tools.

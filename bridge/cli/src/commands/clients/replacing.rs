@@ -16,9 +16,10 @@ use harbor_home::Paths;
 
 use super::client_access::{self, ClientAccess};
 use super::earlier::Earlier;
+use super::file::{Found, failed};
 use super::limits::EntryLimits;
+use super::own_entry::{NAME, entry, place, write};
 use super::undo::{RemovedServer, UndoNote};
-use super::{Found, NAME, entry, failed, place, write};
 
 /// The changes that were made to a client's file.
 pub struct Replaced {

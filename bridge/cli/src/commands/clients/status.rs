@@ -9,8 +9,10 @@ use harbor_client_configs::{AiClient, CLIENTS, is_ours};
 use harbor_home::Paths;
 use serde_json::{Value, json};
 
+use super::client_access;
 use super::earlier::Earlier;
-use super::{Found, NAME, client_access, entry, name_of, place};
+use super::file::Found;
+use super::own_entry::{NAME, entry, name_of, place};
 use crate::client::Client;
 use crate::screen::Screen;
 use crate::table::Table;

@@ -12,7 +12,7 @@ use harbor_ipc_proto::client::{
     ServerStatus, ServerView, SourceView, Status, StatusView,
 };
 
-use super::{Finding, State};
+use super::findings::{Finding, State};
 use crate::client::{Client, QUICK};
 use crate::commands::catalog::headline;
 use crate::commands::printing::count;

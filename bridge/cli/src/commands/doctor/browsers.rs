@@ -6,7 +6,7 @@ use harbor_client_configs::browsers::State as Manifest;
 use harbor_home::Paths;
 
 use super::super::native_host::{Here, ManifestStatus, look_at_all, put_again};
-use super::{Finding, State};
+use super::findings::{Finding, State};
 
 pub(super) fn look(paths: &Paths, fix: bool) -> Vec<Finding> {
     let seen = Here::of_process().and_then(|here| look_at_all(&here, paths));

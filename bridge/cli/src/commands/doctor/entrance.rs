@@ -11,7 +11,7 @@ use harbor_home::Paths;
 use harbor_home::lock::holder;
 
 use super::super::bridge::{end_by_signal, is_gone_by};
-use super::{Finding, State};
+use super::findings::{Finding, State};
 
 /// The time that a bridge has to make them anew; it looks every three seconds.
 const PATIENCE: Duration = Duration::from_secs(8);

@@ -14,7 +14,7 @@ use harbor_home::mounted::{self, Lacks};
 use harbor_ipc_proto::check::{CheckPart, Checked, ConfigCheck, DatabaseCheck, Lost, SecretsCheck};
 use nix::unistd::geteuid;
 
-use super::{Finding, State};
+use super::findings::{Finding, State};
 
 /// Directories are the person's alone, files too.
 const DIRECTORY: u32 = 0o700;

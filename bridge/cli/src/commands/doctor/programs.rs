@@ -9,7 +9,7 @@ use std::path::Path;
 use harbor_ipc_proto::check::FoundProgram;
 
 use super::super::native_host::is_program;
-use super::{Finding, State};
+use super::findings::{Finding, State};
 
 /// Harbor's own, beside this one.
 pub const PROGRAMS: &[&str] = &[

@@ -12,7 +12,7 @@ use harbor_ipc_proto::client::{CompareServer, ServerView};
 use harbor_ipc_proto::secret::{Secret, SecretMap};
 use harbor_policy::telltale::without_secrets;
 
-use super::{ImportCandidate, Outcome};
+use super::candidate::{ImportCandidate, Outcome};
 use crate::client::{Client, QUICK};
 
 /// A server that is here, or will be.

@@ -22,7 +22,7 @@ use url::Url;
 
 use super::super::changes::quoted;
 use super::super::definition_secrets::in_arguments;
-use super::{ImportCandidate, secrets_of};
+use super::candidate::{ImportCandidate, secrets_of};
 use crate::args::Import;
 use crate::consent;
 use crate::table::flatten;

@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 
 use super::super::definition_secrets::warn_of_arguments;
 use super::super::printing::count;
-use super::{ImportCandidate, Outcome, Start, risks};
+use super::candidate::{ImportCandidate, Outcome, Start};
+use super::risks;
 use crate::args::Import;
 use crate::screen::Screen;
 use crate::table::flatten;

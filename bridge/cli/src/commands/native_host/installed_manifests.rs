@@ -11,7 +11,7 @@ use harbor_home::files;
 use harbor_home::parent_directories;
 use serde::{Deserialize, Serialize};
 
-use super::own_failure;
+use super::failures::own_failure;
 
 /// All manifests.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

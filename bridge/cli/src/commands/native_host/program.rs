@@ -18,7 +18,8 @@ use harbor_client_configs::browsers::PROGRAM;
 use harbor_home::Paths;
 use harbor_home::files;
 
-use super::{installed_manifests, own_failure};
+use super::failures::own_failure;
+use super::installed_manifests;
 
 /// The `harbor-bridge` that lies beside this program.
 pub fn bridge() -> Result<PathBuf, Failure> {

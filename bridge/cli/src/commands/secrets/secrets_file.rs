@@ -13,7 +13,8 @@ use harbor_ipc_proto::field::Ask;
 use harbor_ipc_proto::secret::Secret;
 use harbor_policy::secret_store::{LONGEST_PASSPHRASE, wrong_passphrase};
 
-use super::{PATIENT, from_stdin, prompt};
+use super::prompt;
+use super::stdin::{PATIENT, from_stdin};
 use crate::args::Keeping;
 use crate::client::{Client, QUICK};
 use crate::commands::printing::print;

@@ -7,69 +7,16 @@
 mod columns;
 mod detail;
 mod overview;
+mod pen;
+mod trouble;
 
-use ratatui::buffer::Buffer;
-use ratatui::layout::Position;
-use ratatui::style::{Color, Modifier, Style};
-
+pub use self::pen::Pen;
 use super::model::{Link, Model};
-use super::row::{Row, TextStyle};
-use super::words::places;
-use crate::table::fit;
+use super::row::TextStyle;
 use crate::when;
 
 /// The silence of the bridge after which the screen says so, in milliseconds; numbers come each second.
 const SILENCE: u64 = 4000;
-
-/// The place where it is drawn.
-#[derive(Debug)]
-pub struct Pen<'a> {
-    buffer: &'a mut Buffer,
-    colour: bool,
-}
-
-impl<'a> Pen<'a> {
-    pub fn new(buffer: &'a mut Buffer, colour: bool) -> Self {
-        Self { buffer, colour }
-    }
-
-    fn width(&self) -> usize {
-        self.buffer.area.width.into()
-    }
-
-    fn style(&self, tone: TextStyle) -> Style {
-        let coloured = |colour: Color| if self.colour { Style::new().fg(colour) } else { Style::new() };
-        match tone {
-            TextStyle::Plain => Style::new(),
-            TextStyle::Faint => Style::new().add_modifier(Modifier::DIM),
-            TextStyle::Strong => Style::new().add_modifier(Modifier::BOLD),
-            TextStyle::Good => coloured(Color::Green),
-            TextStyle::Waiting => coloured(Color::Yellow),
-            TextStyle::Bad => coloured(Color::Red).add_modifier(Modifier::BOLD),
-        }
-    }
-
-    /// Puts a text on the line `y` from the place `x` on, at most `width` places of it; where the next one begins.
-    fn put(&mut self, x: usize, y: usize, width: usize, text: &str, tone: TextStyle) -> usize {
-        let width = width.min(self.width().saturating_sub(x));
-        let (Ok(column), Ok(line)) = (u16::try_from(x), u16::try_from(y)) else { return x };
-        if width == 0 || !self.buffer.area.contains(Position::new(column, line)) {
-            return x;
-        }
-        let text = if places(text) > width { fit(text, Some(width)) } else { text.into() };
-        let style = self.style(tone);
-        self.buffer.set_stringn(column, line, text, width, style).0.into()
-    }
-
-    /// Turns a whole line's colours around.
-    fn reverse(&mut self, y: usize) {
-        if let Ok(line) = u16::try_from(y) {
-            let mut area = self.buffer.area;
-            area = ratatui::layout::Rect { y: line, height: 1, ..area }.intersection(area);
-            self.buffer.set_style(area, Style::new().add_modifier(Modifier::REVERSED));
-        }
-    }
-}
 
 /// Draws all of it, as of `now`.
 pub fn draw(pen: &mut Pen<'_>, model: &Model, now: u64) {
@@ -122,21 +69,6 @@ fn status_line(model: &Model, now: u64) -> (String, TextStyle) {
         }
         _ => (String::new(), TextStyle::Plain),
     }
-}
-
-/// The state of the connection, where something is wrong with it.
-fn trouble(model: &Model, now: u64) -> Option<Row> {
-    if let Link::Gone { since, why, .. } = &model.link {
-        let why = if why.is_empty() { String::new() } else { format!(": {why}") };
-        let text = format!(
-            "the bridge is gone since {}; connecting …{why}",
-            when::lasting(now.saturating_sub(*since))
-        );
-        return Some(Row::new("", text).toned(TextStyle::Bad));
-    }
-    let (first, others) = model.health.reasons.split_first()?;
-    let others = if others.is_empty() { String::new() } else { format!(" (and {} more)", others.len()) };
-    Some(Row::new("", format!("{first}{others}")).toned(TextStyle::Bad))
 }
 
 fn keys(model: &Model) -> &'static str {

@@ -13,7 +13,7 @@ use harbor_home::Paths;
 use harbor_home::dial::{self, DIAL_LIMIT, DialError, Role};
 use harbor_ipc_proto::frame::{FrameDecoder, MAX_CLIENT_FRAME, Popped};
 
-use super::Event;
+use super::event::Event;
 
 /// The time that a request may take to leave. Requests are small: a bridge that has no room for one does not
 /// read any more.

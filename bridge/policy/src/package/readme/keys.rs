@@ -7,7 +7,7 @@
 //!
 //! Owns the choice of that variable.
 
-use super::{MAX_VARIABLES, ReadmeStart, is_left_open};
+use super::start::{MAX_VARIABLES, ReadmeStart, is_left_open};
 use crate::credentials::{is_secret_name, is_variable};
 use crate::environment::wrong_of_others;
 

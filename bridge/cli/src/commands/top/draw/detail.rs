@@ -9,7 +9,8 @@ use super::super::model::{Link, Model};
 use super::super::row::{Row, TextStyle, tone};
 use super::super::scroll::Scroll;
 use super::super::words::{places, state};
-use super::{Pen, trouble};
+use super::pen::Pen;
+use super::trouble::trouble;
 
 /// The line where the page begins.
 const HEAD: usize = 2;

@@ -6,7 +6,8 @@ use super::super::model::Model;
 use super::super::row::{TextStyle, tone};
 use super::super::words::{NONE, mib, or_none, percent, rate, state};
 use super::columns::{Column, layout};
-use super::{Pen, trouble};
+use super::pen::Pen;
+use super::trouble::trouble;
 use crate::when;
 
 /// The line where the table begins.

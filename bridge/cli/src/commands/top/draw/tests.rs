@@ -4,10 +4,11 @@ use std::fmt::Write as _;
 
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
-use ratatui::style::Modifier;
+use ratatui::style::{Color, Modifier};
 
 use super::super::key::Key;
 use super::super::model::tests::{calls, known, numbers, press, server};
+use super::super::words::places;
 use super::*;
 use crate::commands::rig::complete;
 

@@ -1,0 +1,95 @@
+//! A call as consent sees it: who makes it, what it is, and what the model has read before.
+//!
+//! Must never decide about it.
+
+use std::collections::BTreeSet;
+
+use super::facts::{Effect, Holding};
+
+/// Names of what is private: of sources (`files`, `gmail`), of origins in a browser (`browser:mail.example`), `attached`.
+pub type Names = BTreeSet<String>;
+
+/// The one who makes a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Who {
+    /// The person: they have typed this very call.
+    Typed,
+    /// The person's model, in a chat of theirs.
+    Person(Mode),
+    /// A model on a task of an origin.
+    Run,
+    /// A page itself.
+    Page,
+    /// An AI client itself.
+    Client {
+        /// True if the person is asked before something private leaves.
+        guard: bool,
+    },
+}
+
+impl Who {
+    /// Its word on the wire.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Typed => "typed",
+            Self::Person(_) => "chat",
+            Self::Run => "run",
+            Self::Page => "page",
+            Self::Client { .. } => "client",
+        }
+    }
+}
+
+/// How a chat of the person's treats calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// Reads run, all else asks.
+    Ask,
+    /// All runs but what destroys, and what writes after untrusted text.
+    Auto,
+    /// Reads run, all else is refused: nobody is there who could be asked.
+    Reads,
+}
+
+/// The record of what a model has read.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Read {
+    /// The names of the private things that it has read.
+    pub private: Names,
+    /// True if it has read any text that the person has not typed: a result, a page, an attachment.
+    pub untrusted: bool,
+}
+
+/// A call, with what Harbor knows of it.
+#[derive(Debug, Clone, Copy)]
+pub struct Call<'a> {
+    /// On whose behalf: `owner`, or an origin.
+    pub principal: &'a str,
+    /// The chat that it belongs to, or a client whose guard is on.
+    pub chat: Option<&'a str>,
+    /// The source of the tool.
+    pub source: &'a str,
+    /// The tool, as its source names it.
+    pub tool: &'a str,
+    /// The hash of the tool's own definition.
+    pub hash: Option<&'a [u8; 32]>,
+    /// JSON, exactly as it would be sent.
+    pub arguments: &'a str,
+    /// The schema of its arguments, as the person has seen it.
+    pub schema: Option<&'a str>,
+    /// The effect of the tool.
+    pub effect: Effect,
+    /// True if the effect is the word of the person or of Harbor's own list. Else it is the word of the tool's server.
+    pub is_sure: bool,
+    /// The holding of its source.
+    pub holding: Holding,
+    /// The name under which its answer would be private: the source's, or that of the page that it acts in.
+    pub name: &'a str,
+    /// For a browser: true if the call stays within the page that is open.
+    pub within: bool,
+    /// For a browser: true if the call only looks at a loaded document, which its page does not notice.
+    pub looks: bool,
+    /// The arguments that are ids of Harbor's.
+    pub ids: &'a [&'a str],
+}

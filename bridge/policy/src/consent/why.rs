@@ -1,0 +1,44 @@
+//! Why the person is asked.
+//!
+//! Must never say what is asked.
+
+/// Why the person is asked, the mildest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Why {
+    /// It changes something.
+    Writes,
+    /// It changes something, and the model has read text that the person has not typed.
+    Untrusted,
+    /// It declares that it destroys, or the person says so.
+    Destroys,
+    /// Something private would leave.
+    Leaves,
+    /// The client was not given this source.
+    FirstUse,
+}
+
+impl Why {
+    /// Its word on the wire.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Writes => "writes",
+            Self::Untrusted => "untrusted",
+            Self::Destroys => "destroys",
+            Self::Leaves => "leaves",
+            Self::FirstUse => "first_use",
+        }
+    }
+
+    /// The reason as a sentence.
+    #[must_use]
+    pub fn sentence(self) -> &'static str {
+        match self {
+            Self::Writes => "it changes something",
+            Self::Untrusted => "it changes something, and the model has read text that you have not typed",
+            Self::Destroys => "it may delete or overwrite something",
+            Self::Leaves => "private data would leave",
+            Self::FirstUse => "you have not let it use this yet",
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! The limits for the calls of one origin.
+//!
+//! Must never hold anything that is used up.
+
+/// The limits for the calls of one origin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CallLimits {
+    /// Calls at once; 0: no bound, and so no queue.
+    pub concurrent: u32,
+    /// Calls that may wait for a place.
+    pub queue: u32,
+    /// How long each of them may, in milliseconds; 0: none waits.
+    pub queue_wait_ms: u64,
+    /// Calls per minute, as many at one moment; none: no bound.
+    pub per_minute: Option<u32>,
+}

@@ -1,0 +1,11 @@
+//! How long a session lasts that nobody uses.
+//!
+//! Must never look at a clock.
+
+use crate::lifecycle::Millis;
+
+/// How long a session outlives the connection that it is of.
+pub const GRACE: Millis = 5 * 60_000;
+
+/// How long nobody has to call for a session to end.
+pub const IDLE: Millis = 30 * 60_000;

@@ -1,0 +1,169 @@
+//! The beginning of a turn: a message enters its session, and the tools, the model and the limits are fixed.
+//!
+//! Owns the limits of turns and the texts that a model is told first. Must never begin a turn in a session that has one.
+
+use std::rc::Rc;
+
+use harbor_home::instance::random_token;
+use harbor_ipc_proto::client::envelope::ErrorBody;
+use harbor_ipc_proto::codes::Code;
+use harbor_ipc_proto::model::{ModelMessage, Part, Role, ToolChoice};
+use harbor_policy::history::Shortened;
+use harbor_policy::turn::Limits;
+use harbor_policy::untrusted::Nonce;
+
+use super::citing::CitableResults;
+use super::drive::Drive;
+use super::on_behalf::OnBehalf;
+use super::outcome::TurnOutcome;
+use super::plan::TurnPlan;
+use super::refusals::{busy, internal};
+use super::session::Session;
+use super::toolbox::Toolbox;
+use super::turn_log::TurnLog;
+use super::{Agent, approving};
+use crate::host::Usable;
+
+/// The limits of a turn of the person's.
+const OWNERS: Limits = Limits { rounds: 25, calls: 100, tokens: 1_000_000, time: 30 * 60 * 1000 };
+
+/// The limits of a run of an origin.
+const ORIGINS: Limits = Limits { rounds: 25, calls: 5, tokens: 200_000, time: 10 * 60 * 1000 };
+
+/// The text that the model is told first: in turns of the person's, and in runs of origins.
+const SYSTEM: &str = include_str!("prompts/system.md");
+const RUN: &str = include_str!("prompts/run.md");
+
+/// The text that is added if the answer has to name its sources.
+const CITE: &str = include_str!("prompts/cite.md");
+
+/// The private name of attachments.
+const ATTACHED: &str = "attached";
+
+/// The input that begins a turn.
+pub struct TurnInput {
+    /// Texts and images.
+    pub parts: Vec<Part>,
+    /// True if some of them are attached: files of the person's, or texts from elsewhere.
+    pub has_attached: bool,
+    /// The part that the person has typed themselves.
+    pub typed: Option<String>,
+    /// The session's model from now on; the one that it has when absent.
+    pub model: Option<String>,
+    /// The provider; the default one when absent.
+    pub provider: Option<String>,
+    /// For an origin: the tools that it wants used; all that it may call when absent.
+    pub tools: Option<Vec<String>>,
+    /// Says if the first answer has to call a tool.
+    pub tool_choice: ToolChoice,
+    /// Calls at most.
+    pub max_tool_calls: Option<u32>,
+    /// Tokens of each answer at most.
+    pub max_tokens: Option<u32>,
+    /// The randomness of the answers.
+    pub temperature: Option<f64>,
+    /// True if the answer has to name its sources.
+    pub cites: bool,
+}
+
+impl Agent {
+    /// Adds a message to a session, and drives the turn to its end. The turn goes on when this future is
+    /// dropped.
+    ///
+    /// # Errors
+    /// Why no turn begins.
+    pub async fn say(
+        self: &Rc<Self>,
+        session: &Rc<Session>,
+        on_behalf: OnBehalf,
+        said: TurnInput,
+    ) -> Result<(Rc<TurnLog>, tokio::task::JoinHandle<TurnOutcome>), ErrorBody> {
+        let turn = random_token().map_err(|error| internal(&error))?;
+        let guard = session.begin(turn).ok_or_else(busy)?;
+        let plan = self.plan(session, &on_behalf, &said).await?;
+        if said.model.is_some() {
+            session.head.borrow_mut().model = said.model;
+        }
+        approving::begin(self, session, &guard.ongoing.log);
+        if said.has_attached {
+            session.chat.reads([ATTACHED.to_owned()].into());
+        }
+        if let Some(typed) = &said.typed {
+            session.chat.types(typed);
+        }
+        session.say(ModelMessage { role: Role::User, parts: self.models.scaled_parts(said.parts).await });
+        let log = guard.ongoing.log.clone();
+        let drive = Drive::new(self.clone(), session.clone(), guard, Rc::new(on_behalf), plan);
+        Ok((log, tokio::task::spawn_local(drive.run())))
+    }
+
+    async fn plan(
+        self: &Rc<Self>,
+        session: &Session,
+        on_behalf: &OnBehalf,
+        said: &TurnInput,
+    ) -> Result<TurnPlan, ErrorBody> {
+        let (model, servers, system) = {
+            let head = session.head.borrow();
+            (said.model.clone().or_else(|| head.model.clone()), head.servers.clone(), head.system.clone())
+        };
+        let model = self.models.chosen(
+            said.provider.as_deref(),
+            model.as_deref(),
+            matches!(on_behalf, OnBehalf::Origin { .. }),
+        );
+        let model = model.await?;
+        let usable = match on_behalf {
+            OnBehalf::Owner(..) => self.owners_tools(servers.as_deref())?,
+            OnBehalf::Origin { asker, .. } => self.host.usable_by(asker, said.tools.as_deref())?,
+        };
+        let has_tools = |named: &&String| usable.iter().any(|one| one.source.as_str() == named.as_str());
+        let without = servers.iter().flatten().filter(|named| !has_tools(named));
+        let missing = without.map(|named| self.host.why_no_tools(named)).collect();
+        let nonce = random_token().map_err(|error| internal(&error))?;
+        let nonce = Nonce::new(&nonce).ok_or_else(|| internal(&std::io::Error::other("too short")))?;
+        let toolbox = Toolbox::new(usable, (model.dialect, model.window), nonce, &text_of(&said.parts));
+        if said.tool_choice == ToolChoice::Required && toolbox.is_empty() {
+            return Err(no_tools());
+        }
+        let (limits, ours) = match on_behalf {
+            OnBehalf::Owner(..) => (OWNERS, SYSTEM),
+            OnBehalf::Origin { .. } => (ORIGINS, RUN),
+        };
+        let limits = Limits { calls: said.max_tool_calls.unwrap_or(limits.calls), ..limits };
+        let sources = said.cites.then(|| CitableResults::after(&session.messages.borrow()));
+        let cite = if sources.is_some() { CITE } else { "" };
+        let system = format!("{ours}\n{cite}\n{}", system.unwrap_or_default());
+        Ok(TurnPlan {
+            limits,
+            model,
+            toolbox,
+            tool_choice: said.tool_choice.clone(),
+            max_tokens: said.max_tokens,
+            temperature: said.temperature,
+            system,
+            missing,
+            sources,
+            shortened: Shortened::default(),
+        })
+    }
+
+    /// The tools of the person's turns. A server that is named and not there is an error; it is not left out.
+    fn owners_tools(&self, servers: Option<&[String]>) -> Result<Vec<Usable>, ErrorBody> {
+        self.must_exist(servers.unwrap_or_default())?;
+        Ok(self.host.usable(servers))
+    }
+}
+
+fn text_of(parts: &[Part]) -> String {
+    let texts = parts.iter().filter_map(|part| match part {
+        Part::Text(text) => Some(text.as_str()),
+        _ => None,
+    });
+    texts.collect::<Vec<_>>().join("\n")
+}
+
+fn no_tools() -> ErrorBody {
+    let message = "a tool has to be called, and there is none that this model could be told of; `harbor tools` lists what there is";
+    ErrorBody::new(Code::InvalidParams, message).with("field", "tool_choice")
+}

@@ -1,0 +1,15 @@
+//! The result of removing all secrets of a server, and the file that has the names of those that are still to go.
+//!
+//! Must never read or change that file.
+
+/// The name of the file.
+pub(super) const DROPPED: &str = "dropped";
+
+/// The result of removing all secrets of a server.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Forgotten {
+    /// How many there were.
+    pub count: usize,
+    /// Why they are still on disk, where nobody gets them, until they can be read.
+    pub left: Option<String>,
+}
