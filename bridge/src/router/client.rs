@@ -3,6 +3,7 @@
 //! Owns the answers on their way out (in chunks where they must be), and the promise of exactly one answer per request.
 //! When a client goes, dropping this ends its open requests, and their servers are told.
 
+mod account;
 mod chunks;
 mod requests;
 mod sending;

@@ -15,9 +15,11 @@ mod errand_runners;
 mod facts;
 mod for_installation;
 mod installed_file;
+mod kept_packages;
 mod leftovers;
 mod lists;
 mod logs;
+mod meter;
 mod metering;
 mod package_files;
 mod place;
@@ -27,6 +29,7 @@ mod server;
 mod shared;
 mod start_error;
 mod supervisor_events;
+mod writing;
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -44,13 +47,14 @@ use tokio::sync::{Notify, Semaphore};
 use crate::link::runner::Executables;
 use crate::store::definitions::{Definition, Stored};
 use crate::store::removal::remove_tree;
+use crate::store::secrets::Secrets;
 use crate::store::{StoreError, beginning_with, free_name};
 
 pub use claims::Claim;
 pub use leftovers::Leftovers;
 pub use lists::{Fetched, ListKind};
 pub use logs::{Line, MAX_LINES, Source};
-pub use metering::{ProcessUsage, Stores, UsageMeasurement};
+pub use meter::{ProcessUsage, Stores, UsageMeasurement};
 pub(crate) use server::PLANNED;
 pub use server::{
     AuthorizationRequest, Confined, Denied, NEEDS_BUILD, NoInstance, PERSON, RemarkedOutcome, Server,
@@ -60,7 +64,10 @@ pub use shared::SupervisorParts;
 pub use start_error::StartError;
 pub use supervisor_events::{StateChange, SupervisorEvent, SupervisorEventListener};
 
+use kept_packages::KeptPackages;
+use meter::Meter;
 use runners::Runners;
+use writing::Writing;
 
 /// All servers.
 #[derive(Debug)]
@@ -72,12 +79,12 @@ pub struct Supervisor {
     claimed: RefCell<BTreeSet<ServerId>>,
     unclaimed: Notify,
     /// Packages that were installed in vain and may be tried again soon.
-    kept: package_files::KeptPackages,
+    kept: KeptPackages,
     /// How many start at once, of the servers that are started without a call.
     turns: Rc<Semaphore>,
-    writing: installed_file::Writing,
+    writing: Writing,
     runners: Rc<Runners>,
-    meter: metering::Meter,
+    meter: Meter,
 }
 
 /// How long the bridge's end waits for logins that are being renewed.
@@ -113,11 +120,11 @@ impl Supervisor {
             leaving: RefCell::default(),
             claimed: RefCell::default(),
             unclaimed: Notify::new(),
-            kept: package_files::KeptPackages::default(),
+            kept: KeptPackages::default(),
             turns: Rc::new(Semaphore::new(limits::STARTS_AT_ONCE)),
-            writing: installed_file::Writing::default(),
+            writing: Writing::default(),
             runners,
-            meter: metering::Meter::default(),
+            meter: Meter::default(),
         }
     }
 
@@ -446,6 +453,17 @@ impl Supervisor {
         if let Err(error) = self.runners.shared.written.note(&settled).await {
             tracing::warn!(%error, "where servers may write could not be noted; it will be when they start");
         }
+    }
+
+    /// The secrets of all servers.
+    #[must_use]
+    pub fn secrets(&self) -> &Secrets {
+        &self.runners.shared.secrets
+    }
+
+    /// Starts the servers whose secrets were locked.
+    pub fn start_barred(&self) {
+        self.all().iter().for_each(Server::unbar);
     }
 
     /// Ends all servers and runners, politely until `limit`, then by force.

@@ -2,7 +2,6 @@
 //!
 //! Owns that nothing half done is left. Must never touch the data of a server that runs, or of one that was removed.
 
-use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::rc::Rc;
@@ -11,6 +10,7 @@ use std::time::Duration;
 use harbor_home::files::private_directory;
 use harbor_ipc_proto::server_id::ServerId;
 
+use super::kept_packages::KeptPackage;
 use super::{Supervisor, remove_if_empty};
 use crate::store::StoreError;
 use crate::store::locks::{Lock, Locked};
@@ -23,17 +23,6 @@ const IN_ITS_PLACE: &str = "in-its-place";
 
 /// How long a package that nobody uses waits for the next try.
 const KEPT: Duration = Duration::from_secs(600);
-
-/// Packages that are installed, whole and nobody's: their server lacked something that only its person can give.
-pub(super) type KeptPackages = RefCell<BTreeMap<ServerId, KeptPackage>>;
-
-/// One of these packages.
-#[derive(Debug, Clone)]
-pub(super) struct KeptPackage {
-    lock: Rc<Lock>,
-    /// The variables that its installer was given: with others it may have made something else of the same files.
-    install_env: BTreeMap<String, String>,
-}
 
 impl Supervisor {
     /// The versions of its package that a server has.

@@ -22,7 +22,6 @@ use super::Server;
 use super::prepared::Unprepared;
 use crate::link::{EndReport, MISSING_SECRETS};
 use crate::store::StoreError;
-use crate::store::secrets::Secrets;
 
 impl Server {
     /// True if its definition needs secrets.
@@ -187,19 +186,6 @@ impl Server {
     /// A text without the secrets of its last start.
     pub(super) fn hidden(&self, text: String) -> String {
         self.secrets.hidden(&text)
-    }
-}
-
-impl super::super::Supervisor {
-    /// The secrets of all servers.
-    #[must_use]
-    pub fn secrets(&self) -> &Secrets {
-        &self.runners.shared.secrets
-    }
-
-    /// Starts the servers whose secrets were locked.
-    pub fn start_barred(&self) {
-        self.all().iter().for_each(Server::unbar);
     }
 }
 
