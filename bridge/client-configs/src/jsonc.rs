@@ -15,7 +15,8 @@ use jsonc_parser::common::Ranged;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use serde_json::Value;
 
-use super::{Entry, ForeignError, is_ours};
+use super::entry::{Entry, is_ours};
+use super::foreign_error::ForeignError;
 
 /// The whitespace of JSON.
 const SPACE: [char; 4] = [' ', '\t', '\r', '\n'];

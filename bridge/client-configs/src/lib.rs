@@ -16,6 +16,7 @@ mod clients;
 mod engine;
 mod entry;
 pub mod extensions;
+mod foreign_error;
 mod jsonc;
 mod launch;
 mod names;
@@ -28,12 +29,11 @@ mod toml;
 #[cfg(test)]
 mod tests;
 
-use std::fmt;
-
 use serde_json::{Map, Value};
 
 pub use self::clients::{AiClient, CLIENTS, client, fills_of};
 pub use self::entry::{Entry, is_ours};
+pub use self::foreign_error::ForeignError;
 pub use self::launch::{Elsewhere, Image, Launch, Skip};
 pub use self::names::server_id;
 pub use self::placeholders::{Fills, Surroundings, Unresolved, Use};
@@ -48,41 +48,6 @@ pub enum Format {
     /// TOML.
     Toml,
 }
-
-/// Why a file cannot be used.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ForeignError {
-    /// The client could not read it; where, and what is wrong there.
-    Malformed {
-        /// Counted from 1.
-        line: usize,
-        /// Likewise.
-        column: usize,
-        /// In words.
-        what: String,
-    },
-    /// A value that has to be an object is something else.
-    NoTable(String),
-    /// A name stands there twice, and clients differ about which one holds.
-    Twice(String),
-    /// It is written in a way that cannot be changed without changing more.
-    ByHand(String),
-}
-
-impl fmt::Display for ForeignError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Malformed { line, column, what } => write!(f, "line {line}, column {column}: {what}"),
-            Self::NoTable(key) => write!(f, "{key} is not an object there"),
-            Self::Twice(key) => write!(f, "{key} stands there twice; remove one of them"),
-            Self::ByHand(key) => {
-                write!(f, "{key} is written in a way that this cannot edit; change it by hand")
-            }
-        }
-    }
-}
-
-impl std::error::Error for ForeignError {}
 
 /// A byte order mark, which editors of old put at the beginning.
 const MARK: char = '\u{feff}';

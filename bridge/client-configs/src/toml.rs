@@ -8,7 +8,8 @@ use std::ops::Range;
 use serde_json::Value;
 use toml::de::{DeTable, DeValue};
 
-use super::{Entry, ForeignError};
+use super::entry::Entry;
+use super::foreign_error::ForeignError;
 
 pub fn read(text: &str) -> Result<Value, ForeignError> {
     let root = parse(text)?;

@@ -31,6 +31,7 @@ pub mod still;
 pub mod turn;
 pub mod unmounting;
 pub mod usage;
+mod user_maps;
 
 /// Names of signals, so that callers need no crate of their own for them.
 pub mod signal {

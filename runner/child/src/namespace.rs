@@ -14,6 +14,7 @@
 //! Owns the namespace. Must be entered before there are threads: init is a copy of this process.
 
 mod init;
+mod report;
 
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
@@ -26,8 +27,9 @@ use nix::fcntl::{FcntlArg, FdFlag, fcntl};
 use nix::sched::{CloneFlags, setns};
 use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::waitpid;
-use nix::unistd::{Gid, Pid, Uid, getegid, geteuid};
+use nix::unistd::{Pid, getegid, geteuid};
 
+use self::report::{Owner, READY, REFUSED, told};
 use crate::caps;
 
 /// How the processes of a runner's servers are held together.
@@ -50,24 +52,6 @@ pub struct Namespace {
     mounts: File,
     init: u32,
 }
-
-/// Whose processes these are, as numbers outside.
-#[derive(Debug, Clone, Copy)]
-struct Owner {
-    user: Uid,
-    group: Gid,
-}
-
-impl Owner {
-    /// Root needs no user namespace, and would lose its rights over other users' files in one.
-    fn is_root(self) -> bool {
-        self.user.is_root()
-    }
-}
-
-/// The first byte of init's report; after a refusal the reason follows.
-const READY: u8 = b'+';
-const REFUSED: u8 = b'-';
 
 /// The namespaces that init begins, besides a user namespace.
 const KINDS: CloneFlags = CloneFlags::CLONE_NEWPID.union(CloneFlags::CLONE_NEWNS);
@@ -155,11 +139,6 @@ fn read_report(mut control: &UnixStream) -> Result<(), String> {
     let mut why = String::new();
     control.read_to_string(&mut why).map_err(told("hear of init"))?;
     Err(why)
-}
-
-/// Names the step that failed.
-fn told<E: Into<io::Error>>(step: &'static str) -> impl Fn(E) -> String {
-    move |error| format!("{step}: {}", error.into())
 }
 
 impl Namespace {

@@ -11,8 +11,9 @@ use harbor_runner::{Carrier, Carrying, Petition, Wire};
 
 use crate::connection::Connection;
 use crate::held::Room;
+use crate::holder::Holder;
 use crate::http;
-use crate::oauth::{self, Holder};
+use crate::oauth;
 
 /// Carries by HTTP.
 #[derive(Debug, Default)]

@@ -17,7 +17,7 @@ use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue, LOCATIO
 use reqwest::{Client, Method, Response, StatusCode};
 use url::Url;
 
-use crate::oauth::Holder;
+use crate::holder::Holder;
 
 const MAX_REDIRECTS: usize = 3;
 

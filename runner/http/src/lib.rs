@@ -14,11 +14,13 @@
 //! give a header of the person's to another host, or put a payload, a header's value or the query of a URL into a text.
 
 mod carrier;
+mod clock;
 mod connection;
 pub mod download;
 mod endpoint;
 mod exchange;
 mod held;
+mod holder;
 mod http;
 mod kind;
 mod lines;

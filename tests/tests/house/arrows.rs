@@ -20,8 +20,28 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::imports::{Arrows, Place, arrows};
 use super::tree::{Module, crates};
 
-/// So many arrows may be upward in the whole tree. Lower it with each change that makes them fewer.
-const MOST_UPWARD: usize = 20;
+/// The upward arrows that stay: between which two, and the reason.
+const UPWARD: &[(&str, &str, &str)] = &[
+    (
+        "bridge/src/host",
+        "bridge/src/host/consent",
+        "the host has the open questions, and a question is about a call that the host makes",
+    ),
+    (
+        "bridge/src/host/source",
+        "bridge/src/host/consent",
+        "a source says what consent has to know of a call, and consent asks the source about its tools",
+    ),
+    (
+        "bridge/src/link",
+        "bridge/src/link/calls",
+        "the guard of a call takes the call out of the link's table",
+    ),
+    ("bridge/src/link", "bridge/src/link/questions", "a question that is dropped is refused on its link"),
+];
+
+/// So many others may be in the whole tree, which have no reason yet. Lower it with each change that makes them fewer.
+const MOST_OTHERS: usize = 0;
 
 /// The circles that are left: a file of each, and the reason.
 const CIRCLES: &[(&str, &str)] = &[];
@@ -114,7 +134,8 @@ fn upward(room: &Room) -> Vec<&(Place, Place)> {
         let arrows: Vec<_> = room.arrows.keys().filter_map(numbers).collect();
         // An improvement may end where only two moves together help, so there are several to begin with.
         let members: Vec<_> = (0..group.len()).collect();
-        let begins = members.iter().map(|at| [&members[*at..], &members[..*at]].concat());
+        let begins =
+            members.iter().step_by(1 + group.len() / 8).map(|at| [&members[*at..], &members[..*at]].concat());
         let both = begins.flat_map(|order| [order.iter().rev().copied().collect(), order]);
         let best = both.map(|order| improved(order, &arrows)).min_by_key(|order| against(order, &arrows));
         let order = best.unwrap_or_default();
@@ -131,6 +152,11 @@ fn file_circles(arrows: &Arrows) -> Vec<Vec<&Place>> {
     circles(arrows.keys().filter(|(from, to)| !from.starts_with(to)))
 }
 
+/// A place as a path from the top of the tree.
+fn path(crate_: &str, place: &Place) -> String {
+    [&[crate_.to_owned()][..], place].concat().join("/")
+}
+
 fn row(cells: [String; 5]) -> String {
     let [room, rest @ ..] = cells;
     format!("{room:44}{}\n", rest.map(|cell| format!("{cell:>9}")).concat())
@@ -143,16 +169,16 @@ fn modules_in(room: &Place, modules: &[Module]) -> usize {
 #[test]
 fn arrows_go_down_and_never_in_a_circle() {
     let mut table = row(["room", "modules", "arrows", "upward", "circles"].map(str::to_owned));
-    let (mut upwards, mut left, mut known) = (Vec::new(), Vec::new(), BTreeSet::new());
+    let (mut others, mut left, mut known) = (Vec::new(), Vec::new(), BTreeSet::new());
     for (crate_, modules) in crates() {
         let arrows = arrows(&modules);
         let mut rooms = rooms(&arrows);
         for circle in file_circles(&arrows) {
             let top = circle.iter().skip(1).fold(circle[0].clone(), |top, file| common(&top, file).0);
             rooms.entry(top).or_default().circles += 1;
-            let files: Vec<_> = circle.iter().map(|file| format!("{crate_}/{}", file.join("/"))).collect();
+            let files: Vec<_> = circle.iter().map(|file| path(crate_, file)).collect();
             match CIRCLES.iter().find(|(file, _)| files.iter().any(|other| other == file)) {
-                Some((file, _)) => drop(known.insert(*file)),
+                Some((file, _)) => drop(known.insert((*file).to_owned())),
                 None => left.push(files.join(", ")),
             }
         }
@@ -160,15 +186,28 @@ fn arrows_go_down_and_never_in_a_circle() {
             let up = upward(room);
             let numbers = [modules_in(place, &modules), room.arrows.len(), up.len(), room.circles];
             let [modules, arrows, upward, circles] = numbers.map(|number| number.to_string());
-            let name = [&[crate_.to_owned()][..], place].concat().join("/");
+            let name = path(crate_, place);
             table += &row([name.clone(), modules, arrows, upward, circles]);
-            upwards.extend(up.iter().map(|arrow| format!("{name}: {}", room.arrows[*arrow].join("; "))));
+            for arrow in up {
+                let [from, to] = [&arrow.0, &arrow.1].map(|end| path(crate_, end));
+                let ends = |(a, b, _): &&(&str, &str, &str)| [[*a, *b], [*b, *a]].contains(&[&*from, &*to]);
+                match UPWARD.iter().find(ends) {
+                    Some((a, b, _)) => drop(known.insert(format!("{a} {b}"))),
+                    None => others.push(format!("{name}: {}", room.arrows[arrow].join("; "))),
+                }
+            }
         }
     }
     println!("{table}");
     assert!(left.is_empty(), "circles:\n{}", left.join("\n"));
-    let gone: Vec<_> = CIRCLES.iter().filter(|(file, _)| !known.contains(file)).collect();
+    let gone: Vec<_> = CIRCLES.iter().filter(|(file, _)| !known.contains(*file)).collect();
     assert!(gone.is_empty(), "these are in no circle any more: {gone:?}");
-    let many = upwards.len();
-    assert!(many <= MOST_UPWARD, "{many} upward arrows, {MOST_UPWARD} may be:\n{}", upwards.join("\n"));
+    let gone: Vec<_> = UPWARD.iter().filter(|(a, b, _)| !known.contains(&*format!("{a} {b}"))).collect();
+    assert!(gone.is_empty(), "these are no upward arrows any more: {gone:?}");
+    let many = others.len();
+    assert!(
+        many <= MOST_OTHERS,
+        "{many} upward arrows without a reason, {MOST_OTHERS} may be:\n{}",
+        others.join("\n")
+    );
 }

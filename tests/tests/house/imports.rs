@@ -81,10 +81,13 @@ fn read(code: &str) -> (Vec<Import>, String) {
     (imports, rest)
 }
 
-/// The words of a code, paths whole.
+fn not_in_path(c: char) -> bool {
+    !(c.is_alphanumeric() || c == '_' || c == ':')
+}
+
+/// The words of a code, paths whole. A macro's path from `$crate` on is none: it is used where the macro is.
 fn words(code: &str) -> impl Iterator<Item = &str> {
-    code.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == ':'))
-        .map(|word| word.trim_end_matches(':'))
+    code.split(not_in_path).map(|word| word.trim_end_matches(':'))
 }
 
 /// The names that a code defines. The macros of ipc-proto define a type behind a message's name.
@@ -181,9 +184,12 @@ pub fn arrows(modules: &[Module]) -> Arrows {
     }
     let mut all = Arrows::new();
     for (path, (imports, rest)) in &read {
-        let is_used = |name: &str| words(rest).any(|word| word.split("::").next() == Some(name));
+        // Behind the name of a field stands a single colon.
+        let is_first = |word: &str, name: &str| word == name || word.starts_with(&format!("{name}::"));
+        let is_used = |name: &str| rest.split(not_in_path).any(|word| is_first(word, name));
         let by_use = imports.iter().filter(|import| !import.is_given_on || is_used(&import.name));
-        let in_code = words(rest).filter(|word| word.contains("::"));
+        let rest = rest.replace("$crate", "$");
+        let in_code = words(&rest).filter(|word| word.contains("::"));
         for written in by_use.map(|import| &*import.written).chain(in_code) {
             let found = names.resolved(written, path).and_then(|target| names.owner(&target));
             if let Some((other, name)) = found.filter(|(other, _)| other != *path) {

@@ -19,9 +19,9 @@ use nix::sys::signal::{SigHandler, Signal, kill, signal};
 use nix::sys::wait::wait;
 use nix::unistd::{Pid, chdir};
 
-use super::{Owner, READY, REFUSED, told};
+use super::report::{Owner, READY, REFUSED, told};
 use crate::caps;
-use crate::sandbox::namespaces::write_maps;
+use crate::user_maps::write_maps;
 
 /// Init's `main`.
 pub(super) fn run(owner: Owner, control: &UnixStream) -> ! {

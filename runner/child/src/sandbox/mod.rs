@@ -14,14 +14,15 @@ pub mod mounts;
 pub mod namespaces;
 pub mod network;
 pub mod offer;
+pub mod private_places;
 pub mod seccomp;
 
 use std::path::PathBuf;
 
 use self::landlock::LandlockRule;
 use self::limits::Limits;
-use self::mounts::Mounts;
 use self::network::Network;
+use self::private_places::Mounts;
 use self::seccomp::Filter;
 
 /// The profile of one server. The default restricts nothing.

@@ -21,17 +21,7 @@ use nix::fcntl::{AT_FDCWD, OFlag, OpenHow, ResolveFlag, openat2};
 use nix::mount::{MsFlags, mount};
 
 use super::Profile;
-
-/// The places that are private to the server, or hidden from it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Mounts {
-    /// Directories that look empty; one that may be written itself is a small private file system.
-    pub hidden: Vec<PathBuf>,
-    /// The directory that the server sees as /tmp and /var/tmp.
-    pub tmp: PathBuf,
-    /// Symbolic links in hidden directories, and where they lead: the person's own, on the way to what may be reached.
-    pub links: Vec<(PathBuf, PathBuf)>,
-}
+use super::private_places::Mounts;
 
 /// Where programs expect temporary files.
 const TEMPORARY: [&str; 2] = ["/tmp", "/var/tmp"];

@@ -4,7 +4,6 @@
 //! it, or one of the server's own. Owns entering them and setting them up. The caller must give up afterwards the rights
 //! that this took.
 
-use std::fs;
 use std::io;
 use std::net::TcpListener;
 
@@ -12,6 +11,7 @@ use nix::sched::{CloneFlags, unshare};
 use nix::unistd::{getegid, geteuid};
 
 use super::{Profile, mounts, network};
+use crate::user_maps::write_maps;
 
 /// True if this server's rights are counted in a user namespace.
 pub type InUserNamespace = bool;
@@ -48,11 +48,4 @@ fn enter_user_namespace() -> io::Result<()> {
     let (user, group) = (geteuid(), getegid());
     unshare(CloneFlags::CLONE_NEWUSER)?;
     write_maps(user.as_raw(), group.as_raw())
-}
-
-/// Maps the user of the process that has just begun a user namespace to itself.
-pub(crate) fn write_maps(user: u32, group: u32) -> io::Result<()> {
-    fs::write("/proc/self/setgroups", "deny")?;
-    fs::write("/proc/self/uid_map", format!("{user} {user} 1"))?;
-    fs::write("/proc/self/gid_map", format!("{group} {group} 1"))
 }

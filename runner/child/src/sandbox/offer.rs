@@ -4,8 +4,8 @@
 
 use std::path::PathBuf;
 
-use super::mounts::Mounts;
 use super::network::Network;
+use super::private_places::Mounts;
 use super::{Profile, calls, landlock, namespaces, seccomp};
 
 /// The parts of a sandbox that can be had.

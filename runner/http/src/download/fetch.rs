@@ -23,7 +23,7 @@ use tokio::time::timeout;
 use url::Url;
 
 use super::signature::{Signed, is_signature};
-use super::{DOWNLOAD, FETCHED, Options, amount, say};
+use super::step::{DOWNLOAD, FETCHED, Options, amount, say};
 use harbor_web::address::Rules;
 use harbor_web::client::client;
 use harbor_web::trouble::{Trouble, of_status, wait_of};

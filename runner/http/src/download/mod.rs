@@ -14,50 +14,16 @@ mod disk;
 mod fetch;
 pub mod machine;
 mod signature;
+mod step;
 mod unpack;
 
-use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::io::{self, Write as _};
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use harbor_ipc_proto::BUILD;
 use harbor_policy::package::binary::SAID;
 
-/// The file as it came.
-const DOWNLOAD: &str = "download";
-
-/// The facts about the download.
-const FETCHED: &str = "fetched.json";
-
-/// Options by name; those without a value have an empty one.
-#[derive(Debug)]
-struct Options(BTreeMap<String, String>);
-
-impl Options {
-    fn read(words: &[OsString]) -> Option<Self> {
-        let (mut options, mut words) = (BTreeMap::new(), words.iter());
-        while let Some(word) = words.next() {
-            let name = word.to_str()?.strip_prefix("--")?;
-            let value = if name.starts_with("allow-") { "" } else { words.next()?.to_str()? };
-            options.insert(name.to_owned(), value.to_owned());
-        }
-        Some(Self(options))
-    }
-
-    fn get(&self, name: &str) -> Option<&str> {
-        self.0.get(name).map(String::as_str)
-    }
-
-    fn has(&self, name: &str) -> bool {
-        self.0.contains_key(name)
-    }
-
-    fn dir(&self) -> PathBuf {
-        self.get("dir").unwrap_or_default().into()
-    }
-}
+use self::step::{Options, say};
 
 /// Does what the command line asks for, if that is one of these steps.
 #[must_use]
@@ -81,18 +47,4 @@ pub fn run(arguments: &[OsString]) -> Option<ExitCode> {
             ExitCode::FAILURE
         }
     })
-}
-
-/// A line for whoever waits.
-fn say(text: &str) {
-    let _ = writeln!(io::stderr(), "{text}");
-}
-
-/// Bytes as people read them.
-fn amount(bytes: u64) -> String {
-    match bytes {
-        0..10_000 => format!("{bytes} bytes"),
-        10_000..10_000_000 => format!("{} kB", bytes / 1000),
-        _ => format!("{} MB", bytes / 1_000_000),
-    }
 }

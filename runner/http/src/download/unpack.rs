@@ -16,7 +16,7 @@ use super::archive::{Entry, MAX_BYTES, read_tar, read_zip};
 use super::choice::program;
 use super::disk::Disk;
 use super::machine::{Form, START, foreign, form};
-use super::{DOWNLOAD, FETCHED, Options};
+use super::step::{DOWNLOAD, FETCHED, Options};
 
 /// Bytes of memory: files go to the disk as they come, but an archive can have names of any length.
 const MEMORY: u64 = 1 << 30;

@@ -11,7 +11,8 @@ use harbor_runner::Petition;
 use reqwest::Method;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 
-use super::fetch::{Fetch, Heard, now, of, reach_of};
+use super::fetch::{Fetch, Heard, of, reach_of};
+use crate::clock::now;
 use crate::http::{Ask, Http};
 use crate::refusal::challenge_of;
 

@@ -2,7 +2,7 @@
 //!
 //! Owns the limits: so long, so much, and no address that the server's definition forbids.
 
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use harbor_ipc_proto::link::runner::Remote;
 use harbor_policy::oauth::MAX_ANSWER;
@@ -126,10 +126,4 @@ async fn read(mut answer: Response, url: &Url) -> Result<Heard, Trouble> {
 /// Turns it into a failure of an authorization.
 pub fn of(trouble: Trouble) -> Failure {
     Failure { kind: trouble.kind, why: trouble.why }
-}
-
-/// Milliseconds since 1970.
-pub fn now() -> u64 {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  Petition ─► authorize: Flow ─► fetch, or the person ─► Flow ─► … ─► granted
-//!  a request ─► holder: the token ─► has ended, or 401 ─► the bridge ─► a process of its own: renew ─► stored ─► once more
+//!  a request ─► `crate::holder`: the token ─► has ended, or 401 ─► the bridge ─► a process of its own: renew ─► stored ─► once more
 //! ```
 //!
 //! Owns that a token goes to its server only, and that a token for renewal goes to the token endpoint only. Must never
@@ -10,7 +10,5 @@
 
 mod authorize;
 mod fetch;
-mod holder;
 
 pub use authorize::{authorize, renew, revoke};
-pub use holder::Holder;

@@ -10,32 +10,19 @@
 //! more than it counts. Must never decide whether something fits.
 
 mod cost;
+mod steps;
 
 use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
 use cost::{HASHED, comparisons, errors};
+use steps::Counted;
+pub(super) use steps::{TooMuch, Work};
 
 /// Visits within one another: instances are at most 127 deep, and each place may have some branches and references.
 /// The crate's visits take a few hundred bytes of stack each, unoptimised ones a few thousand.
 const MAX_NESTED: u32 = 256;
-
-/// It would take too many steps.
-#[derive(Debug)]
-pub(super) struct TooMuch;
-
-type Counted = Result<(), TooMuch>;
-
-/// The steps that are left.
-pub(super) struct Work<'s> {
-    root: &'s Value,
-    left: u32,
-    /// True if copies for errors are counted, not only steps.
-    copying: bool,
-    /// How many branches are around whose errors are kept beside the one that is told, with copies of the value.
-    kept: u32,
-}
 
 /// The schema that the reference `to` names within `root`.
 pub(super) fn target<'s>(root: &'s Value, to: &str) -> Option<&'s Value> {

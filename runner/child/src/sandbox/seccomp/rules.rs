@@ -7,9 +7,9 @@
 use libc::c_long;
 use nix::errno::Errno;
 
+use super::filter::{Filter, Listen};
 use super::program::Answer::{Allow, Ask, Pretend, Refuse};
 use super::program::{Case, SeccompRule, Test};
-use super::{Filter, Listen};
 
 // What libc has no names for yet, or not on both instruction sets; these numbers are the same on both.
 const SYS_FCHMODAT2: c_long = 452;

@@ -5,7 +5,7 @@
 use serde_json::{Map, Value};
 
 use super::super::pattern;
-use super::{Counted, TooMuch, Work};
+use super::steps::{Counted, TooMuch, Work};
 
 /// Bytes that are compared, copied, hashed or counted in one step.
 const BYTES: usize = 64;

@@ -19,8 +19,9 @@ use harbor_policy::oauth::token::has_ended;
 use harbor_runner::Wire;
 use tokio::sync::Mutex;
 
-use super::fetch::now;
 use harbor_web::trouble::Trouble;
+
+use crate::clock::now;
 
 /// A grant that is in use.
 #[derive(Debug)]
