@@ -139,6 +139,7 @@ fn words(text: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::untrusted::READ_MORE;
 
     fn tool(name: &str, about: &str) -> ModelTool {
         ModelTool { name: name.into(), description: about.into(), schema: r#"{"type":"object"}"#.into() }
@@ -157,7 +158,7 @@ mod tests {
     fn a_few_tools_are_all_told() {
         let (lazy, names) = offered(&[tool("time/now", ""), tool("a.b/c", "")], None, "");
         assert!(!lazy && names[0] == "time_now" && names[1].starts_with("a_b_c_"), "{names:?}");
-        assert_eq!(names[2..], [meta::READ_MORE]);
+        assert_eq!(names[2..], [READ_MORE]);
         assert_eq!(offered(&[], None, "x"), (false, vec![]));
     }
 
@@ -183,10 +184,10 @@ mod tests {
         tools.extend(many("github-mcp", 2));
         tools.extend(many("my.files", 15));
         let named = |task: &str| offered(&tools, Some(100_000), task).1[3..].to_vec();
-        assert_eq!(named("Find my GitHub PRs"), ["github-mcp_t0", "github-mcp_t1", meta::READ_MORE]);
+        assert_eq!(named("Find my GitHub PRs"), ["github-mcp_t0", "github-mcp_t1", READ_MORE]);
         assert_eq!(named("look into my files, please").len(), 16);
         assert_eq!(named("files of github.").len(), 3, "all words of a name, in their order");
-        assert_eq!(named("nothing"), [meta::READ_MORE]);
+        assert_eq!(named("nothing"), [READ_MORE]);
         assert_eq!(offered(&tools, Some(1000), "github").1.len(), 4, "there is no room");
         let all = offer(Dialect::Chat, Some(100_000), &tools, "");
         assert_eq!(all.names.all().count(), tools.len(), "each can be called");
