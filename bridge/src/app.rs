@@ -35,15 +35,16 @@ use crate::config::{ConfigError, LiveConfig, Settings, file};
 use crate::front::metrics::{Exporter, MetricsError};
 use crate::front::notify::Notifier;
 use crate::front::{socket, stdio};
-use crate::host::Host;
+use crate::host::{Host, cut_off};
+use crate::install::Installations;
 use crate::keeper;
 use crate::link::runner::{Executable, Executables, Marks};
 use crate::link::worker::Pair as _;
 use crate::link::worker::catalog::CatalogLink;
 use crate::link::worker::model::ModelLink;
 use crate::models::{Models, ModelsParts, Noted};
+use crate::router::Router;
 use crate::router::watching::{tell, tell_of_host};
-use crate::router::{Router, cut_off};
 use crate::runtimes::Runtimes;
 use crate::store;
 use crate::store::StoreError;
@@ -268,7 +269,7 @@ impl Bridge {
             catalog.clone(),
             models.clone(),
             agent,
-            definitions,
+            Installations::new(supervisor.clone(), host.clone(), catalog.clone(), definitions),
         );
         listen(&supervisor, &host, &router, &catalog);
         tell_of_models(&models, &host, &router);

@@ -10,6 +10,7 @@ pub mod closing;
 pub mod config;
 pub mod front;
 pub mod host;
+pub mod install;
 pub mod keeper;
 pub mod link;
 pub mod models;

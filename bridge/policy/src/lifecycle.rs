@@ -194,7 +194,8 @@ pub struct Lifecycle {
     random: u64,
 }
 
-type Actions = &'static [LifecycleAction];
+/// The actions that an event demands, in their order.
+pub type Actions = &'static [LifecycleAction];
 
 impl Lifecycle {
     /// A server that is stopped. `missing`: its package is not installed yet. `seed` is for the delays' jitter.

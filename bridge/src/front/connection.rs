@@ -16,7 +16,7 @@ use harbor_child::outbox::Sink;
 use harbor_child::reading::read_some;
 use harbor_child::turn::{Aside, LARGE, Turn};
 use harbor_ipc_proto::client::envelope::{Envelope, ErrorBody, Incoming, Refused};
-use harbor_ipc_proto::client::{Attach, AttachResult, Request, SessionRequest};
+use harbor_ipc_proto::client::{Attach, AttachResult, ConnectionRequest, Request};
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::field::Message as _;
 use harbor_ipc_proto::frame::{FrameDecoder, MAX_CLIENT_FRAME, Popped, put_frame};
@@ -171,7 +171,8 @@ fn unattached() -> ErrorBody {
 
 fn decide(frame: &[u8], token: &str) -> Result<(Envelope, Principal), (Envelope, ErrorBody)> {
     let incoming = Incoming::parse(frame).map_err(|refused| (refused.envelope, refused.error))?;
-    let Incoming { envelope, request: Request::Session(SessionRequest::Attach(attach)) } = incoming else {
+    let Incoming { envelope, request: Request::Connection(ConnectionRequest::Attach(attach)) } = incoming
+    else {
         return Err((incoming.envelope, unattached()));
     };
     if !equal_in_constant_time(attach.token.as_bytes(), token.as_bytes()) {

@@ -1,7 +1,7 @@
-//! Waiting for a turn: performs what `policy::limiter` decides.
+//! Waiting for a slot: performs what `policy::limiter` decides.
 //!
 //! ```text
-//!  enter ─► Admitted ───────────────────────────► Turn ─ dropped ─► the place goes to the next who waits
+//!  enter ─► Admitted ─────────────────────► OriginSlot ─ dropped ─► it goes to the next who waits
 //!       └─► Queued ─► Waiting ─ admitted ─────────┘
 //!                        └ too long, or left: given back
 //! ```
@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use harbor_policy::limiter::{CallLimits, CallTicket, Decision, LimitRefusalReason, Limiter};
 use tokio::sync::oneshot;
 
-/// The limiter, and the calls that wait for their turn.
+/// The limiter, and the calls that wait for a slot.
 #[derive(Debug)]
 pub struct Admission {
     limiter: RefCell<Limiter>,
@@ -24,7 +24,7 @@ pub struct Admission {
     began: Instant,
 }
 
-/// A caller that wants a turn, and the server that it wants to call.
+/// A caller that wants a slot, and the server that it wants to call.
 #[derive(Debug, Clone, Copy)]
 pub struct Entrant<'a> {
     /// The origin, or `owner`.
@@ -37,7 +37,7 @@ pub struct Entrant<'a> {
     pub server_per_minute: Option<u32>,
 }
 
-/// A place among the calls of an origin; given back when it is dropped.
+/// A slot among the calls of an origin; given back when it is dropped.
 #[derive(Debug)]
 pub struct OriginSlot {
     admission: Rc<Admission>,
@@ -66,10 +66,10 @@ impl Admission {
         self.limiter.borrow_mut().request(origin, lane, server, limits, server_per_minute, now)
     }
 
-    /// Waits for a turn, as far as `limits` allow it, and for `most` at the longest.
+    /// Waits for a slot, as far as `limits` allow it, and for `most` at the longest.
     ///
     /// # Errors
-    /// Why no turn is given.
+    /// Why no slot is given.
     pub async fn enter(
         self: &Rc<Self>,
         entrant: Entrant<'_>,
@@ -78,22 +78,22 @@ impl Admission {
     ) -> Result<OriginSlot, LimitRefusalReason> {
         let now = self.now();
         let decision = self.request(entrant, limits, now);
-        let turn = |ticket| OriginSlot { admission: self.clone(), ticket };
+        let slot = |ticket| OriginSlot { admission: self.clone(), ticket };
         match decision {
-            Decision::Admitted(ticket) => Ok(turn(ticket)),
+            Decision::Admitted(ticket) => Ok(slot(ticket)),
             Decision::Refused(refusal) => Err(refusal),
             Decision::Queued { ticket, deadline, displaced } => {
                 let (admitted, waiting) = oneshot::channel();
                 self.waiting.borrow_mut().insert(ticket, admitted);
                 // From here on a caller that leaves gives the ticket back.
-                let turn = turn(ticket);
+                let slot = slot(ticket);
                 if let Some(displaced) = displaced {
                     self.waiting.borrow_mut().remove(&displaced);
                 }
                 let wait = Duration::from_millis(deadline.saturating_sub(now)).min(most);
                 match tokio::time::timeout(wait, waiting).await {
-                    Ok(Ok(())) => Ok(turn),
-                    // Too long, or displaced by a lane that has had fewer turns.
+                    Ok(Ok(())) => Ok(slot),
+                    // Too long, or displaced by a lane that has had fewer slots.
                     _ => Err(LimitRefusalReason::TooManyAtOnce),
                 }
             }
@@ -105,7 +105,7 @@ impl Admission {
         let admitted = self.limiter.borrow_mut().finish(ticket);
         for next in admitted {
             let waiting = self.waiting.borrow_mut().remove(&next);
-            // A caller that has left at this very moment gives its place back by its
+            // A caller that has left at this very moment gives its slot back by its
             // guard.
             if let Some(waiting) = waiting {
                 let _ = waiting.send(());
@@ -119,7 +119,7 @@ impl Admission {
         self.limiter.borrow_mut().purge(now);
     }
 
-    /// How many calls wait for their turn.
+    /// How many calls wait for a slot.
     #[must_use]
     pub fn waiting(&self) -> usize {
         self.waiting.borrow().len()

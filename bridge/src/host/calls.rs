@@ -1,7 +1,7 @@
 //! A tool call, from its caller to the tool's answer.
 //!
 //! ```text
-//!  Caller ─► permission, allowlist ─► consent ─► server and tool ─► budget of the run ─► turn of the origin ─► slot
+//!  Caller ─► permission, allowlist ─► consent ─► server and tool ─► budget of the run ─► slot of the origin ─► slot
 //!                                        ▲                                                                     │
 //!                                        └── it is another call now ──┐                                        │
 //!  result, or error ◄── server.call ◄── permit ◄── judged again, with the tool as it is ◄── the server runs ◄──┘
@@ -65,7 +65,7 @@ struct AdmittedCall {
     /// A call of an origin, whose right may be taken back.
     running: Option<Running>,
     known: KnownTool,
-    _turns: OriginSlots,
+    _slots: OriginSlots,
 }
 
 /// The call's places: among its origin's calls to one server, where that is limited, and among all of the origin's.
@@ -237,11 +237,11 @@ impl Host {
         let mut limit = self.time_limit_of(call, &*source, &limits)?;
         let reserved = self.reserve(caller, call)?;
         let began = Instant::now();
-        let turns = self.turns(caller, &call.source, &limits, limit, began).await;
+        let slots = self.origin_slots(caller, &call.source, &limits, limit, began).await;
         let queued = began.elapsed();
         limit.used += queued;
         note.set_queued(queued);
-        let turns = turns?;
+        let slots = slots?;
         let source = match caller {
             Caller::Owner(..) => source,
             Caller::Origin(asker) => {
@@ -272,7 +272,7 @@ impl Host {
         let tool = tools.as_ref().and_then(|tools| tools.get(&call.tool));
         let known = self.known_of(&wish, tool, holding);
         let Some(run) = self.consent.run(&wish, &known) else { return Ok(None) };
-        let way = AdmittedCall { source, limit, reader, reserved, running: None, known, _turns: turns };
+        let way = AdmittedCall { source, limit, reader, reserved, running: None, known, _slots: slots };
         Ok(Some((way, slot, run)))
     }
 
@@ -336,9 +336,9 @@ impl Host {
         time_limit(default, call.time, call.audience.may_take_longer())
     }
 
-    /// Waits for the turn of a call that came at `began`. Where a server has its own limit for each origin,
-    /// its turn is waited for first: a call that waits for one server keeps no place from calls to others.
-    pub(super) async fn turns(
+    /// Waits for the origin's slots for a call that came at `began`. Where a server has its own limit for each origin, its slot
+    /// is waited for first: a call that waits for one server keeps no slot from calls to others.
+    pub(super) async fn origin_slots(
         &self,
         caller: &Caller,
         id: &SourceId,
@@ -348,7 +348,7 @@ impl Host {
     ) -> Result<OriginSlots, ErrorBody> {
         let of_server = self.config.now().server_limits(id.as_str());
         let (entrant, of_origin) = (entrant(caller, id, &of_server), of_origin(limits));
-        let turns = async {
+        let slots = async {
             let at_server = match at_server(caller, &of_server) {
                 None => None,
                 Some(concurrent) => {
@@ -364,7 +364,7 @@ impl Host {
             let left = most.saturating_sub(began.elapsed());
             Ok((at_server, self.admission.enter(entrant, &of_origin, left).await?))
         };
-        turns.await.map_err(|refusal| rate_limited(entrant.origin, id, refusal))
+        slots.await.map_err(|refusal| rate_limited(entrant.origin, id, refusal))
     }
 
     /// The hash of the tool, if it may be called. Where a source's tools cannot be listed, only the owner calls them.

@@ -163,8 +163,8 @@ impl Host {
         // No origin has a space in it: lists have their own count.
         let lists = format!("{} lists", asker.origin);
         let entrant = Entrant { origin: &lists, lane: 0, server: "", server_per_minute: None };
-        let turn = self.admission.enter(entrant, &limits, Duration::ZERO).await;
-        turn.map(drop).map_err(|refusal| too_many_lists(&asker.origin, refusal))
+        let slot = self.admission.enter(entrant, &limits, Duration::ZERO).await;
+        slot.map(drop).map_err(|refusal| too_many_lists(&asker.origin, refusal))
     }
 
     async fn sight(&self, asker: &Asker) -> Result<Sight, ErrorBody> {

@@ -198,7 +198,7 @@ impl Permissions {
 
     /// Stores a lasting permission: it is on disk before it holds.
     async fn store(&self, key: &Key, grant: NewGrant, created_at: u64, now: u64) -> Result<Grant, ErrorBody> {
-        let _turn = self.unstored.turn.lock().await;
+        let _writing = self.unstored.writing.lock().await;
         if let Err(error) = self.file.put(stored(key, &grant, created_at)).await {
             tracing::error!(%error, "a grant could not be stored");
             self.trail.noted("not_stored", about(key));

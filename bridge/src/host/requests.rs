@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  Caller ─┬─ the person ───────────────────────────────────────────────┬─► slot of the server ─► judged again ─► permit ─► server.call ─► result
-//!          └─ an origin ─► all tools of the server? ─► consent ─► turn ─┘
+//!          └─ an origin ─► all tools of the server? ─► consent ─► slot ─┘
 //! ```
 //!
 //! Owns the order of these steps, and what is written down. A server's offers besides tools go with all of its tools:
@@ -64,7 +64,7 @@ impl Host {
         if event.is_some() {
             self.trail.is_open().inspect_err(|error| asking.ended(Err(error)))?;
         }
-        let result = self.ask_in_turn(caller, (id, operation), asked, audience, &asking).await;
+        let result = self.ask_with_slots(caller, (id, operation), asked, audience, &asking).await;
         asking.ended(result.as_ref());
         if let Some(event) = event {
             self.trail.called(AuditRecord {
@@ -127,7 +127,7 @@ impl Host {
         Err(error)
     }
 
-    async fn ask_in_turn(
+    async fn ask_with_slots(
         &self,
         caller: Caller,
         (id, operation): (&ServerId, Operation<'_>),
@@ -155,16 +155,16 @@ impl Host {
         };
         // Nothing is held while the person is asked.
         self.clear(&wish(&caller), None, limit.quiet).await?;
-        let _turns = match &caller {
+        let _slots = match &caller {
             Caller::Owner(..) => None,
             Caller::Origin(_) => {
                 let limits: OriginLimits = self.config.now().limits_of(calls::accounted(&caller));
                 let began = Instant::now();
-                let turns = self.turns(&caller, id, &limits, limit, began).await;
+                let slots = self.origin_slots(&caller, id, &limits, limit, began).await;
                 let queued = began.elapsed();
                 limit.used += queued;
                 asking.set_queued(queued);
-                Some(turns?)
+                Some(slots?)
             }
         };
         let server = match &caller {

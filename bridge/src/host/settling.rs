@@ -24,7 +24,7 @@ impl Permissions {
     /// Writes these keys to the disk as memory has them, and the keys that it refused before. True if the
     /// disk took them; otherwise they are tried again.
     pub(super) async fn settle(&self, keys: &[Key]) -> bool {
-        let _turn = self.unstored.turn.lock().await;
+        let _writing = self.unstored.writing.lock().await;
         let before = self.unstored.keys.borrow().clone();
         let all: BTreeSet<_> = before.iter().chain(keys).cloned().collect();
         let rows = all.iter().flat_map(|key| self.rows_of(key)).collect();

@@ -1,6 +1,6 @@
 //! Which keys the disk has other rows of than memory.
 //!
-//! Owns that set, and whose turn it is to change rows. Must never decide what becomes of a key: that is `settling`'s.
+//! Owns that set, and that rows are changed one after the other. Must never decide what becomes of a key: that is `settling`'s.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -9,12 +9,12 @@ use std::rc::Rc;
 use harbor_policy::grants::Key;
 use tokio::sync::{Mutex, Notify};
 
-/// The keys, and the turn to change rows.
+/// The keys, and the right to change rows.
 #[derive(Debug, Default)]
 pub(super) struct UnstoredGrants {
     pub(super) keys: RefCell<BTreeSet<Key>>,
     /// Held while rows of grants are changed: the last change writes all that memory has.
-    pub(super) turn: Mutex<()>,
+    pub(super) writing: Mutex<()>,
     pub(super) wake: Rc<Notify>,
 }
 

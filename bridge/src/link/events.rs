@@ -172,6 +172,33 @@ pub enum LinkEvent {
     },
 }
 
+impl LinkEvent {
+    /// The start that it is about; `None` for one about the runner itself.
+    #[must_use]
+    pub fn start(&self) -> Option<u32> {
+        match self {
+            Self::Started { server, .. }
+            | Self::Connected { server, .. }
+            | Self::ListChanged { server, .. }
+            | Self::ResourceUpdated { server, .. }
+            | Self::Log { server, .. }
+            | Self::Ask { server, .. }
+            | Self::Died { server, .. }
+            | Self::Ended { server, .. }
+            | Self::Probed { server, .. }
+            | Self::Late { server, .. }
+            | Self::LateReply { server }
+            | Self::Denied { server, .. }
+            | Self::Lacks { server, .. }
+            | Self::Stale { server, .. }
+            | Self::Challenged { server, .. }
+            | Self::AskPerson { server, .. }
+            | Self::Granted { server, .. } => Some(*server),
+            Self::Echoed | Self::Contained(_) | Self::Offered(_) | Self::Closed { .. } => None,
+        }
+    }
+}
+
 /// How the processes of a runner are held together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Containment {

@@ -26,11 +26,14 @@ use harbor_policy::access::Pass;
 use harbor_policy::turn::Why;
 
 use super::client::Client;
-use super::{Handled, Router, denied, invalid, reply};
+use super::refusals::denied;
+use super::reply::{Handled, reply};
+use super::state::Router;
 use crate::agent::mode::SessionMode;
 use crate::agent::session::{EVERY, Session, SessionHead};
 use crate::agent::turn_log::{Follower, TurnLogItem};
 use crate::agent::{OnBehalf, TurnInput, TurnOutcome, export, whole};
+use crate::host::invalid;
 use crate::models::messages;
 
 /// How many sessions are listed if a request does not say.

@@ -22,9 +22,11 @@ use harbor_policy::turn::Why;
 use super::client::Client;
 use super::client::stream::Stream;
 use super::grants::asker;
-use super::{Handled, Router, invalid, reply};
+use super::reply::{Handled, reply};
+use super::state::Router;
 use crate::agent::turn_log::{Follower, TurnLogItem};
 use crate::agent::{SessionTerms, Task, TurnOutcome};
+use crate::host::invalid;
 
 /// The longest task, and the longest name of a session, in bytes.
 const LONGEST: usize = 1024 * 1024;
@@ -149,20 +151,7 @@ fn shorter(event: RunEvent) -> Option<RunEvent> {
 
 /// The event of a turn as an origin hears it: without the model's thoughts and the questions to the person.
 fn event(run: &str, happening: &TurnLogItem) -> Option<RunEvent> {
-    let nothing = |kind: &'static str| RunEvent {
-        r#type: kind.into(),
-        runId: run.to_owned(),
-        message: None,
-        token: None,
-        callId: None,
-        tool: None,
-        args: None,
-        result: None,
-        error: None,
-        output: None,
-        citations: None,
-        usage: None,
-    };
+    let nothing = |kind| empty_event(run, kind);
     Some(match happening {
         TurnLogItem::Status(text) => RunEvent { message: Some(text.clone()), ..nothing("status") },
         TurnLogItem::Text(text) => RunEvent { token: Some(text.clone()), ..nothing("token") },
@@ -192,6 +181,24 @@ fn event(run: &str, happening: &TurnLogItem) -> Option<RunEvent> {
         TurnLogItem::Error(error) => RunEvent { error: Some(failure(error)), ..nothing("error") },
         TurnLogItem::Reasoning(_) | TurnLogItem::Approval { .. } | TurnLogItem::Usage(_) => return None,
     })
+}
+
+/// An event that only says of what kind it is.
+fn empty_event(run: &str, kind: &'static str) -> RunEvent {
+    RunEvent {
+        r#type: kind.into(),
+        runId: run.to_owned(),
+        message: None,
+        token: None,
+        callId: None,
+        tool: None,
+        args: None,
+        result: None,
+        error: None,
+        output: None,
+        citations: None,
+        usage: None,
+    }
 }
 
 fn stopped() -> ErrorBody {

@@ -14,8 +14,10 @@ use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::json::Json;
 
 use super::client::Client;
-use super::{Handled, Router, reply, to_the_end};
+use super::reply::{Handled, reply};
+use super::state::Router;
 use crate::host::asker::parse_origin;
+use crate::host::to_the_end;
 
 pub(super) fn list(router: &Router, message: &ApprovalsList) -> Handled {
     let (waiting, standing) = router.host.consent.all();

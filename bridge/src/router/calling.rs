@@ -8,7 +8,7 @@
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{
-    HostCallTool, HostCallToolResult, McpCallTool, McpCallToolResult, Provenance,
+    CallRequest, HostCallTool, HostCallToolResult, McpCallTool, McpCallToolResult, Provenance,
 };
 use harbor_ipc_proto::hex::hex;
 use harbor_policy::access::Pass;
@@ -18,25 +18,33 @@ use super::confirming;
 use super::dispatch::caller;
 use super::grants::{asker, wrong_tool};
 use super::mcp::object;
+use super::pending_reply::PendingReply;
 use super::progress_reporter::progress_to;
 use super::questions::answerer_of;
-use super::{Handled, PendingReply, reply};
+use super::reply::{Handled, reply};
 use crate::host::asker::Caller;
 use crate::host::{AskedTime, Consenting, ToolAnswer, ToolCall};
 use crate::link::Audience;
 
+/// Begins the call that a request asks for.
+pub(super) fn begin(pending: PendingReply, pass: Pass, request: CallRequest) {
+    match request {
+        CallRequest::McpCallTool(message) => mcp(pending, pass, message),
+        CallRequest::HostCallTool(message) => host(pending, message),
+    }
+}
+
 /// A call of the owner, or of an AI client.
-pub(super) fn mcp(due: PendingReply, pass: Pass, message: McpCallTool) {
-    let caller = match caller(&due.client, pass, message.server_id.kind()) {
+fn mcp(pending: PendingReply, pass: Pass, message: McpCallTool) {
+    let caller = match caller(&pending.client, pass, message.server_id.kind()) {
         Ok(caller) => caller,
-        Err(error) => return due.give(Err(error)),
+        Err(error) => return pending.give(Err(error)),
     };
     // Only servers ask questions.
-    let answerer = message
-        .server_id
-        .as_server()
-        .and_then(|server| answerer_of(&due.router, &due.client, &due.id, &server, message.answers));
-    let progress = progress_to(&due.client, &due.id, message.progress);
+    let answerer = message.server_id.as_server().and_then(|server| {
+        answerer_of(&pending.router, &pending.client, &pending.id, &server, message.answers)
+    });
+    let progress = progress_to(&pending.client, &pending.id, message.progress);
     let call = ToolCall {
         source: message.server_id,
         tool: message.tool_name.into(),
@@ -48,17 +56,17 @@ pub(super) fn mcp(due: PendingReply, pass: Pass, message: McpCallTool) {
         audience: Audience { party: Some(caller.party()), progress, answerer, ..Audience::default() },
         consent: Consenting::default(),
     };
-    make(due, caller, call, |ToolAnswer { result, beside, .. }| {
+    make(pending, caller, call, |ToolAnswer { result, beside, .. }| {
         reply(McpCallToolResult { result, beside: said(beside) })
     });
 }
 
 /// A call on behalf of an origin.
-pub(super) fn host(due: PendingReply, message: HostCallTool) {
-    match of_origin(&due, message) {
+fn host(pending: PendingReply, message: HostCallTool) {
+    match of_origin(&pending, message) {
         Ok((caller, call)) => {
             let (server_id, tool_name) = (call.source.shared(), call.tool.clone());
-            make(due, caller, call, move |ToolAnswer { result, beside, took, hash }| {
+            make(pending, caller, call, move |ToolAnswer { result, beside, took, hash }| {
                 let provenance = Provenance {
                     serverId: server_id.to_string(),
                     toolName: tool_name.to_string(),
@@ -68,19 +76,19 @@ pub(super) fn host(due: PendingReply, message: HostCallTool) {
                 reply(HostCallToolResult { result, beside: said(beside), provenance })
             });
         }
-        Err(error) => due.give(Err(error)),
+        Err(error) => pending.give(Err(error)),
     }
 }
 
-fn of_origin(due: &PendingReply, message: HostCallTool) -> Result<(Caller, ToolCall), ErrorBody> {
-    let caller = Caller::Origin(asker(&due.client, &message.origin, &message.profile, message.tab_id)?);
+fn of_origin(pending: &PendingReply, message: HostCallTool) -> Result<(Caller, ToolCall), ErrorBody> {
+    let caller = Caller::Origin(asker(&pending.client, &message.origin, &message.profile, message.tab_id)?);
     let (source, tool) = tool_name::split(&message.tool_name).map_err(|wrong| wrong_tool(&wrong))?;
-    let form = confirming::form_of(due, &caller, message.answers.as_ref());
+    let form = confirming::form_of(pending, &caller, message.answers.as_ref());
     // Only servers ask questions.
-    let answerer = source
-        .as_server()
-        .and_then(|server| answerer_of(&due.router, &due.client, &due.id, &server, message.answers));
-    let progress = progress_to(&due.client, &due.id, message.progress);
+    let answerer = source.as_server().and_then(|server| {
+        answerer_of(&pending.router, &pending.client, &pending.id, &server, message.answers)
+    });
+    let progress = progress_to(&pending.client, &pending.id, message.progress);
     let call = ToolCall {
         tool: tool.into(),
         source,
@@ -102,15 +110,15 @@ fn said(beside: Vec<String>) -> Option<Vec<String>> {
 /// Has a task make the call and answer the request. Tasks begin in the order in which their requests came, so no call
 /// overtakes the end of the grant that it needs.
 fn make(
-    due: PendingReply,
+    pending: PendingReply,
     caller: Caller,
     call: ToolCall,
     shown: impl FnOnce(ToolAnswer) -> Handled + 'static,
 ) {
-    let (host, client, id) = (due.router.host.clone(), due.client.clone(), due.id.clone());
+    let (host, client, id) = (pending.router.host.clone(), pending.client.clone(), pending.id.clone());
     let noted = host.note_call(caller, call);
     client.spawn(&id, async move {
         let called = host.call_tool(noted).await;
-        due.give(called.and_then(shown));
+        pending.give(called.and_then(shown));
     });
 }

@@ -12,9 +12,11 @@ use harbor_ipc_proto::client::{
 use harbor_ipc_proto::json::Json;
 
 use super::client::Client;
-use super::{Handled, Router, invalid, reply, sources};
+use super::reply::{Handled, reply};
+use super::state::Router;
 use crate::catalog::words::{Cursor, expression};
 use crate::catalog::{Age, CatalogError, CatalogReport, EntryPage, Filter, ProgressListener, WorkKind};
+use crate::host::invalid;
 
 /// How many entries a page has by default, and at most.
 const PAGE: u64 = 50;
@@ -69,7 +71,7 @@ pub(super) async fn entry(router: &Router, message: CatalogEntryGet) -> Handled 
     }
     match router.catalog.details(message.id.clone()).await.map_err(refused)? {
         Some(details) => reply(CatalogEntryResult { details }),
-        None => Err(sources::unknown(router, &message.id).await),
+        None => Err(router.installs.unknown(&message.id).await),
     }
 }
 

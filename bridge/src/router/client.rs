@@ -3,8 +3,10 @@
 //! Owns the answers on their way out (in chunks where they must be), and the promise of exactly one answer per request.
 //! When a client goes, dropping this ends its open requests, and their servers are told.
 
+mod account;
 mod chunks;
 mod requests;
+mod sending;
 pub mod stream;
 mod subscriptions;
 
@@ -14,11 +16,9 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use harbor_child::outbox::Outbox;
-use harbor_child::turn::LARGE;
-use harbor_ipc_proto::client::envelope::{Envelope, ErrorBody, put_push};
+use harbor_ipc_proto::client::envelope::{Envelope, ErrorBody};
 use harbor_ipc_proto::codes::Code;
-use harbor_ipc_proto::field::Message;
-use harbor_ipc_proto::frame::{NATIVE_MESSAGING_LIMIT, put_frame};
+use harbor_ipc_proto::frame::NATIVE_MESSAGING_LIMIT;
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::access::Principal;
 use harbor_policy::limits;
@@ -26,11 +26,10 @@ use harbor_policy::slots::{Slot, Slots};
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::task::AbortHandle;
 
-use self::chunks::Chunks;
 use self::requests::Requests;
-use super::Handled;
 use super::feed::Feed;
 use super::open_questions::ClientQuestions;
+use super::reply::Handled;
 use crate::host::asker::Sender;
 use crate::host::consent::asking::QuestionDisplayGuard;
 
@@ -59,7 +58,7 @@ pub struct Client {
     chunks: Cell<bool>,
     open: Requests,
     slots: Slots,
-    /// Turns of long answers: to the owner, and to origins.
+    /// Slots of long answers: to the owner, and to origins.
     bulk: [Semaphore; 2],
     /// Bytes of pushes that may still wait to be written.
     news: Cell<usize>,
@@ -201,10 +200,10 @@ impl Client {
     /// Waits until an answer that may be long can be made: one after the other, and only while the client
     /// reads. So a flood of such requests does not get the client cut off, and those of pages do not hold up
     /// the owner's.
-    pub(super) async fn bulk_turn(&self, of_origin: bool) -> LongAnswerGuard<'_> {
-        let turn = self.bulk[usize::from(of_origin)].acquire().await;
+    pub(super) async fn long_answer_slot(&self, of_origin: bool) -> LongAnswerGuard<'_> {
+        let slot = self.bulk[usize::from(of_origin)].acquire().await;
         self.outbox.room().await;
-        LongAnswerGuard(turn.ok())
+        LongAnswerGuard(slot.ok())
     }
 
     /// Opens a request until its answer; false if one with this id is open already.
@@ -234,86 +233,6 @@ impl Client {
         if let Some(open) = self.open.take(id) {
             self.send_result(&open.envelope, tag, result);
         }
-    }
-
-    pub(super) fn send_result(&self, envelope: &Envelope, tag: &str, result: Handled) {
-        match result {
-            Ok(reply) => self.send(Some(envelope), |out| envelope.put_reply(out, tag, &*reply)),
-            Err(error) => self.send_error(envelope, &error),
-        }
-    }
-
-    /// Sends an error.
-    pub fn send_error(&self, envelope: &Envelope, error: &ErrorBody) {
-        self.send(Some(envelope), |out| envelope.put_error(out, error));
-    }
-
-    /// Sends a push. A push that is larger than the client's frames is left out.
-    pub(super) fn send_push<P: Message>(&self, push: &P) {
-        self.send(None, |out| put_push(out, push));
-    }
-
-    /// Sends a push; false where it was left out.
-    fn send_if_it_fits<P: Message>(&self, push: &P) -> bool {
-        self.queue(None, |out| put_push(out, push))
-    }
-
-    fn send(&self, envelope: Option<&Envelope>, body: impl FnOnce(&mut Vec<u8>)) {
-        self.queue(envelope, body);
-    }
-
-    /// Queues one frame, or the answer's chunks; false if it is a push that is too large. A client that does
-    /// not read is cut off: `front` sees its outbox closed.
-    fn queue(&self, envelope: Option<&Envelope>, body: impl FnOnce(&mut Vec<u8>)) -> bool {
-        let mut is_left_out = false;
-        let pushed = self.outbox.push(|out| {
-            let start = out.len();
-            let length = put_frame(out, body);
-            if length <= self.max_frame.get() {
-                return None;
-            }
-            match envelope {
-                Some(envelope) if self.chunks.get() => {
-                    return Some(Chunks::cut_off(
-                        out,
-                        start,
-                        envelope.id().into_owned(),
-                        self.max_frame.get(),
-                    ));
-                }
-                Some(envelope) => {
-                    take_back(out, start);
-                    self.put_too_large(out, envelope, length);
-                }
-                // Part of a push would be of no use.
-                None => {
-                    take_back(out, start);
-                    is_left_out = true;
-                }
-            }
-            None
-        });
-        let queued = pushed.and_then(|chunks| match chunks {
-            Some(chunks) => {
-                let bytes = chunks.bytes();
-                self.outbox.push_long(Box::new(chunks), bytes)
-            }
-            None => Ok(()),
-        });
-        if queued.is_err() && !self.outbox.is_closed() {
-            tracing::warn!(client = ?self.principal(), "cut off: it does not read what it has asked for");
-            self.outbox.cut();
-        }
-        !is_left_out
-    }
-
-    fn put_too_large(&self, out: &mut Vec<u8>, envelope: &Envelope, bytes: usize) {
-        let limit = self.max_frame.get();
-        let message = format!(
-            "the answer is {bytes} bytes long and this client takes {limit}; announce chunks or a larger \
-             max_frame in hello"
-        );
-        put_frame(out, |out| envelope.put_error(out, &ErrorBody::new(Code::MessageTooLarge, message)));
     }
 
     /// Follows the status from now on, or not any more.
@@ -404,124 +323,5 @@ impl Client {
     }
 }
 
-/// Drops the bytes from `start` on, and the memory that they took.
-fn take_back(out: &mut Vec<u8>, start: usize) {
-    out.truncate(start);
-    out.shrink_to(LARGE);
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use harbor_ipc_proto::client::PingResult;
-    use harbor_ipc_proto::frame::{FrameDecoder, Popped};
-
-    fn frames(bytes: &[u8]) -> Vec<serde_json::Value> {
-        let mut decoder = FrameDecoder::new(1 << 30);
-        decoder.push(bytes);
-        let mut frames = Vec::new();
-        while let Some(Popped::Frame(frame)) = decoder.pop() {
-            frames.push(serde_json::from_slice(frame).unwrap());
-        }
-        frames
-    }
-
-    async fn written(client: &Client) -> Vec<serde_json::Value> {
-        let (mut peer, mine) = std::os::unix::net::UnixStream::pair().unwrap();
-        let (_, writer) = harbor_child::socket::split(mine).unwrap();
-        client.outbox.close();
-        client.outbox.drive(&writer).await.unwrap();
-        drop(writer);
-        let mut bytes = Vec::new();
-        std::io::Read::read_to_end(&mut peer, &mut bytes).unwrap();
-        frames(&bytes)
-    }
-
-    #[tokio::test(flavor = "local")]
-    async fn a_large_answer_comes_in_chunks_and_keeps_its_place() {
-        let client = Client::new(Principal::Owner);
-        client.set_takes(4096, true);
-        let lengths = [10, 20_000, 10, 40_000, 10];
-        for (id, length) in lengths.into_iter().enumerate() {
-            let reply = PingResult { echo: Some("x".repeat(length)), timestamp: 1 };
-            client.send_result(&Envelope::Typed(id.to_string()), "ping", Ok(Box::new(reply)));
-        }
-        assert!((60_000..62_000).contains(&client.outbox.held()), "{}", client.outbox.held());
-        let frames = written(&client).await;
-        let mut ids: Vec<_> = frames.iter().map(|frame| frame["request_id"].as_str().unwrap()).collect();
-        assert!(ids.is_sorted() && ids.len() > 15, "{ids:?}");
-        ids.dedup();
-        assert_eq!(ids, ["0", "1", "2", "3", "4"]);
-        assert_eq!((client.outbox.pending(), client.outbox.held()), (0, 0));
-    }
-
-    #[tokio::test(flavor = "local")]
-    async fn a_long_answer_costs_its_own_bytes_however_much_waits_before_it() {
-        let client = Client::new(Principal::Owner);
-        client.set_takes(4096, true);
-        let answer = |length| {
-            let reply = PingResult { echo: Some("x".repeat(length)), timestamp: 1 };
-            client.send_result(&Envelope::Typed("1".into()), "ping", Ok(Box::new(reply)));
-        };
-        (0..1000).for_each(|_| answer(4000));
-        let before = client.outbox.held();
-        (0..100).for_each(|_| answer(5000));
-        assert!((before + 500_000..before + 520_000).contains(&client.outbox.held()));
-        client.set_takes(4096, false);
-        (0..100).for_each(|_| answer(1_000_000));
-        assert!(client.outbox.held() < before + 560_000, "what is too large is not kept");
-        client.outbox.push(|out| assert!(out.capacity() <= LARGE)).unwrap();
-    }
-
-    #[tokio::test(flavor = "local")]
-    async fn a_follower_that_does_not_read_misses_lines_and_is_told_how_many() {
-        let client = Client::new(Principal::Owner);
-        client.follow_logs("s", true);
-        let line = format!(r#"{{"x":"{}"}}"#, "x".repeat(10_000));
-        let left_out =
-            |server: &str, missed: u64| format!(r#"{{"server":"{server}","missed":{missed}}}"#).into_bytes();
-        (0..1000).for_each(|_| client.send_log("s", line.as_bytes(), left_out));
-        client.send_log("other", line.as_bytes(), |_, _| panic!("it is not followed"));
-        assert!(client.outbox.pending() < limits::PUSHES_WAIT + 20_000);
-        let (mut peer, mine) = std::os::unix::net::UnixStream::pair().unwrap();
-        let reader = std::thread::spawn(move || {
-            let mut bytes = Vec::new();
-            std::io::Read::read_to_end(&mut peer, &mut bytes).map(|_| bytes)
-        });
-        let (_, writer) = harbor_child::socket::split(mine).unwrap();
-        let driver = tokio::task::spawn_local({
-            let client = client.clone();
-            async move { client.outbox.drive(&writer).await }
-        });
-        while client.followed.borrow()["s"] > 0 || client.outbox.pending() > 0 {
-            tokio::task::yield_now().await;
-        }
-        client.outbox.close();
-        driver.await.unwrap().unwrap();
-        let frames = frames(&reader.join().unwrap().unwrap());
-        let missed = frames.last().unwrap()["missed"].as_u64().unwrap();
-        assert_eq!(frames.len() as u64 - 1 + missed, 1000, "told without a further line, and exact");
-    }
-
-    #[tokio::test(flavor = "local")]
-    async fn who_does_not_read_news_is_cut_off() {
-        let client = Client::new(Principal::Owner);
-        let news = vec![b' '; 1 << 20];
-        (0..8).for_each(|_| client.send_news(&news[..1000]));
-        assert!(!client.outbox.is_closed());
-        client.set_takes(2 << 20, false);
-        (0..10).for_each(|_| client.send_news(&news));
-        assert!(client.outbox.is_closed());
-    }
-
-    #[tokio::test(flavor = "local")]
-    async fn without_chunks_it_is_an_error_with_the_id() {
-        let client = Client::new(Principal::Owner);
-        client.set_takes(4096, false);
-        let reply = PingResult { echo: Some("x".repeat(5000)), timestamp: 1 };
-        client.send_result(&Envelope::Rpc("7".into()), "ping", Ok(Box::new(reply)));
-        let sent = written(&client).await;
-        assert_eq!(sent[0]["id"], 7);
-        assert_eq!(sent[0]["error"]["data"]["code"], "message_too_large");
-    }
-}
+mod tests;

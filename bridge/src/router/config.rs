@@ -5,7 +5,8 @@ use std::env;
 
 use harbor_ipc_proto::client::GetConfigResult;
 
-use super::{Handled, Router, reply};
+use super::reply::{Handled, reply};
+use super::state::Router;
 use crate::config::{SWITCHES, file};
 
 pub(super) fn get(router: &Router) -> Handled {

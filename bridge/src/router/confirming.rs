@@ -21,8 +21,9 @@ use tokio::sync::oneshot;
 
 use super::client::Client;
 use super::open_questions::PendingQuestion;
+use super::pending_reply::PendingReply;
 use super::questions;
-use super::{PendingReply, Router};
+use super::state::Router;
 use crate::host::asker::Caller;
 use crate::host::consent::asking::{Decision, Form};
 
@@ -32,14 +33,14 @@ const MOST_SHOWN: usize = 4000;
 const METHOD: &str = "elicitation/create";
 
 /// The form of a call's client, if it is an AI client that shows forms.
-pub(super) fn form_of(due: &PendingReply, caller: &Caller, answers: Option<&JsonObject>) -> Option<Form> {
+pub(super) fn form_of(pending: &PendingReply, caller: &Caller, answers: Option<&JsonObject>) -> Option<Form> {
     let Caller::Origin(asker) = caller else { return None };
     // Pages are asked where they are shown.
     if asker.sender.own.is_none() || !answers.is_some_and(shows_forms) {
         return None;
     }
-    let (router, client) = (Rc::downgrade(&due.router), Rc::downgrade(&due.client));
-    let (request_id, name) = (due.id.to_string(), asker.origin.as_str().to_owned());
+    let (router, client) = (Rc::downgrade(&pending.router), Rc::downgrade(&pending.client));
+    let (request_id, name) = (pending.id.to_string(), asker.origin.as_str().to_owned());
     Some(Rc::new(move |approval| {
         let form = form(&name, approval);
         let (router, client, request_id) = (router.clone(), client.clone(), request_id.clone());

@@ -1,18 +1,18 @@
 //! Definitions as their owner sees them again: to change them, or to compare them with others.
 //!
-//! Owns which values stay when a definition is replaced by one that was made from the shown one. Must never give out a
-//! value of a variable or a header.
+//! Must never give out a value of a variable or a header.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{CompareServer, CompareServerResult, DefinitionView, GetDefinitionResult};
 use harbor_ipc_proto::secret::SecretMap;
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::credentials::Credentials;
 use harbor_policy::remote::shown;
 
-use super::{Handled, Router, credentials, invalid, reply};
+use super::reply::{Handled, reply};
+use super::state::Router;
+use crate::install::secrets;
 use crate::store::definitions::Definition;
 
 pub(super) fn get(router: &Router, id: &ServerId) -> Handled {
@@ -46,7 +46,7 @@ pub(super) fn get(router: &Router, id: &ServerId) -> Handled {
 pub(super) async fn compare(router: &Router, message: CompareServer) -> Handled {
     let id = &message.server_id;
     let definition = router.host.server(id)?.definition();
-    let secrets = credentials::of(router, id).await?;
+    let secrets = secrets::of(router.supervisor.secrets(), id).await?;
     let remote = definition.remote.as_ref();
     let nothing = BTreeMap::new();
     let headers = remote.map_or(&nothing, |remote| &remote.headers);
@@ -74,37 +74,4 @@ fn different(
     let names: BTreeSet<_> = theirs.keys().chain(ours.keys()).collect();
     let differs = names.into_iter().filter(|name| theirs.get(*name).map(|value| value.expose()) != has(name));
     differs.cloned().collect()
-}
-
-/// Takes over values of the definition before, of which only the names were shown.
-///
-/// # Errors
-/// When a value is not there.
-pub(super) fn keep(
-    router: &Router,
-    id: &ServerId,
-    names: Option<Vec<String>>,
-    field: &'static str,
-    into: &mut Option<BTreeMap<String, String>>,
-) -> Result<(), ErrorBody> {
-    let before = router.supervisor.get(id).map(|server| server.definition());
-    for name in names.into_iter().flatten() {
-        let kept = before.as_ref().and_then(|before| match (field, &before.remote) {
-            ("keep_headers", remote) => remote.as_ref()?.headers.get(&name),
-            _ => before.env.get(&name),
-        });
-        let kept = kept.ok_or_else(|| invalid(field, "names that the definition has"))?;
-        into.get_or_insert_default().insert(name, kept.clone());
-    }
-    Ok(())
-}
-
-/// The URL of the definition before.
-///
-/// # Errors
-/// When it has none.
-pub(super) fn url(router: &Router, id: &ServerId) -> Result<String, ErrorBody> {
-    let before = router.supervisor.get(id).map(|server| server.definition());
-    let url = before.as_ref().and_then(|before| Some(before.remote.as_ref()?.url.clone()));
-    url.ok_or_else(|| invalid("keep_url", "said of a server that runs elsewhere"))
 }

@@ -1,4 +1,4 @@
-//! The handler for each message: an exhaustive match over the categories, and one in each.
+//! The handler for each message on which a task works: an exhaustive match over the categories, and one in each.
 //!
 //! Owns nothing else: no message is looked at here.
 
@@ -6,24 +6,26 @@ use std::rc::Rc;
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{
-    AgentRequest, ApprovalRequest, CatalogRequest, CredentialRequest, HostRequest, InstallRequest,
-    McpRequest, ModelRequest, OauthRequest, Request, ServerRequest, SessionRequest, SourceRequest,
-    StatusRequest,
+    AgentRequest, ApprovalRequest, BridgeRequest, CatalogRequest, CredentialRequest, HostRequest,
+    InstallRequest, McpRequest, ModelRequest, OauthRequest, ServerRequest, SourceRequest, StatusRequest,
+    WorkRequest,
 };
-use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::source_id::SourceKind;
 use harbor_policy::access::Pass;
 
 use super::client::Client;
+use super::mcp::McpRequestContext;
+use super::pending_reply::PendingReply;
+use super::reply::Handled;
+use super::state::Router;
 use super::{
-    Handled, McpRequestContext, Router, agent, agent_runs, approvals, catalog, config, credentials,
-    definitions, grants, installs, mcp, mcp_client, metrics, models, oauth, origins, programs, questions,
-    remotes, sandbox, secret_store, servers, session, sources, status, supervision, tool_sources, upgrades,
-    watching,
+    agent, agent_runs, approvals, catalog, config, credentials, definitions, grants, install, mcp,
+    mcp_client, metrics, models, oauth, origins, questions, sandbox, secret_store, servers, session, status,
+    tool_sources, watching,
 };
 use crate::host::asker::Caller;
 
-/// A request's turn.
+/// A request, with everything that its handler works with.
 pub(super) struct RequestContext<'a> {
     pub(super) router: &'a Rc<Router>,
     pub(super) client: &'a Rc<Client>,
@@ -32,34 +34,48 @@ pub(super) struct RequestContext<'a> {
     pub(super) id: &'a str,
 }
 
+/// Has a task answer a request.
+pub(super) fn work_on(pending: PendingReply, pass: Pass, request: WorkRequest) {
+    let (client, id) = (pending.client.clone(), pending.id.clone());
+    let work = {
+        let client = client.clone();
+        async move {
+            let _slot = match long_answer(&request) {
+                Some(of_origin) => Some(client.long_answer_slot(of_origin).await),
+                None => None,
+            };
+            let PendingReply { router, client, id, .. } = &pending;
+            let result = RequestContext { router, client, pass, id }.handle(request).await;
+            pending.give(result);
+        }
+    };
+    client.spawn(&id, work);
+}
+
 impl<'a> RequestContext<'a> {
     /// The future of each kind of request is in a box of its own: a request's task has the size of the largest future in
     /// it, and is moved as a whole when it begins.
-    pub(super) async fn handle(self, request: Request) -> Handled {
+    pub(super) async fn handle(self, request: WorkRequest) -> Handled {
         match request {
-            Request::Session(request) => self.session(&request),
-            Request::Server(request) => Box::pin(self.servers(request)).await,
-            Request::Install(request) => Box::pin(self.installs(request)).await,
-            Request::Credential(request) => Box::pin(self.credentials(request)).await,
-            Request::Oauth(request) => Box::pin(self.oauth(request)).await,
-            Request::Catalog(request) => Box::pin(self.catalog(request)).await,
-            Request::Mcp(request) => Box::pin(self.mcp(request)).await,
-            Request::Status(request) => Box::pin(self.status(request)).await,
-            Request::Host(request) => Box::pin(self.host(request)).await,
-            Request::Model(request) => Box::pin(self.models(request)).await,
-            Request::Agent(request) => Box::pin(self.agent(request)).await,
-            Request::Approval(request) => Box::pin(self.approval(request)).await,
-            Request::Source(request) => self.sources(request),
+            WorkRequest::Bridge(request) => self.bridge(&request),
+            WorkRequest::Server(request) => Box::pin(self.servers(request)).await,
+            WorkRequest::Install(request) => Box::pin(self.installs(request)).await,
+            WorkRequest::Credential(request) => Box::pin(self.credentials(request)).await,
+            WorkRequest::Oauth(request) => Box::pin(self.oauth(request)).await,
+            WorkRequest::Catalog(request) => Box::pin(self.catalog(request)).await,
+            WorkRequest::Mcp(request) => Box::pin(self.mcp(request)).await,
+            WorkRequest::Status(request) => Box::pin(self.status(request)).await,
+            WorkRequest::Host(request) => Box::pin(self.host(request)).await,
+            WorkRequest::Model(request) => Box::pin(self.models(request)).await,
+            WorkRequest::Agent(request) => Box::pin(self.agent(request)).await,
+            WorkRequest::Approval(request) => Box::pin(self.approval(request)).await,
+            WorkRequest::Source(request) => self.sources(request),
         }
     }
 
-    fn session(&self, request: &SessionRequest) -> Handled {
+    fn bridge(&self, request: &BridgeRequest) -> Handled {
         match request {
-            SessionRequest::Attach(_)
-            | SessionRequest::Hello(_)
-            | SessionRequest::Ping(_)
-            | SessionRequest::Cancel(_) => answered_elsewhere(),
-            SessionRequest::Shutdown(_) => session::shut_down(self.router),
+            BridgeRequest::Shutdown(_) => session::shut_down(self.router),
         }
     }
 
@@ -78,16 +94,16 @@ impl<'a> RequestContext<'a> {
         let (router, client, id) = (self.router, self.client, self.id);
         match request {
             ServerRequest::AddServer(message) => servers::add(router, client, message).await,
-            ServerRequest::AddRemoteServer(message) => remotes::add(router, client, message).await,
+            ServerRequest::AddRemoteServer(message) => servers::add_remote(router, client, message).await,
             ServerRequest::RemoveServer(message) => servers::remove(router, client, message).await,
             ServerRequest::ListServers(_) => servers::list(router),
-            ServerRequest::GetServerStatus(message) => installs::status(router, &message.server_id).await,
+            ServerRequest::GetServerStatus(message) => servers::status(router, &message.server_id).await,
             ServerRequest::ConnectServer(message) => servers::connect(router, client, id, &message).await,
             ServerRequest::DisconnectServer(message) => servers::disconnect(router, &message.server_id).await,
             ServerRequest::GetDefinition(message) => definitions::get(router, &message.server_id),
             ServerRequest::CompareServer(message) => definitions::compare(router, message).await,
             ServerRequest::GetSandbox(message) => sandbox::get(router, &message.server_id).await,
-            ServerRequest::SetSupervision(message) => supervision::set(router, client, message).await,
+            ServerRequest::SetSupervision(message) => servers::set_supervision(router, client, message).await,
             ServerRequest::SetSandbox(message) => sandbox::set(router, client, message).await,
         }
     }
@@ -95,15 +111,15 @@ impl<'a> RequestContext<'a> {
     async fn installs(&self, request: InstallRequest) -> Handled {
         let (router, client, id) = (self.router, self.client, self.id);
         match request {
-            InstallRequest::InstallServer(message) => sources::install(router, client, id, message).await,
-            InstallRequest::ResolveServer(message) => sources::resolve(router, client, id, message).await,
-            InstallRequest::GetCuratedList(_) => sources::curated(router),
-            InstallRequest::UpgradeServer(message) => upgrades::upgrade(router, client, id, message).await,
-            InstallRequest::UndoUpgrade(message) => upgrades::undo(router, client, &message.server_id).await,
-            InstallRequest::UninstallServer(message) => installs::uninstall(router, client, message).await,
-            InstallRequest::UpdateServerArgs(message) => installs::set_args(router, client, message).await,
-            InstallRequest::ListInstalled(_) => installs::list(router),
-            InstallRequest::CheckRuntimes(_) => programs::runtimes(router).await,
+            InstallRequest::InstallServer(message) => install::install(router, client, id, message).await,
+            InstallRequest::ResolveServer(message) => install::resolve(router, client, id, message).await,
+            InstallRequest::GetCuratedList(_) => install::curated(router),
+            InstallRequest::UpgradeServer(message) => install::upgrade(router, client, id, message).await,
+            InstallRequest::UndoUpgrade(message) => install::undo(router, client, &message.server_id).await,
+            InstallRequest::UninstallServer(message) => install::uninstall(router, client, message).await,
+            InstallRequest::UpdateServerArgs(message) => install::set_args(router, client, message).await,
+            InstallRequest::ListInstalled(_) => install::list(router),
+            InstallRequest::CheckRuntimes(_) => install::runtimes(router).await,
         }
     }
 
@@ -170,7 +186,6 @@ impl<'a> RequestContext<'a> {
                 mcp::resource_templates(self.asked()?, &message.server_id).await
             }
             McpRequest::McpListPrompts(message) => mcp::prompts(self.asked()?, &message.server_id).await,
-            McpRequest::McpCallTool(_) => answered_elsewhere(),
             McpRequest::McpReadResource(message) => mcp::read_resource(self.asked()?, id, message).await,
             McpRequest::McpGetPrompt(message) => mcp::get_prompt(self.asked()?, id, message).await,
             McpRequest::McpAnswer(message) => questions::answer(router, client, message),
@@ -210,7 +225,6 @@ impl<'a> RequestContext<'a> {
             HostRequest::HostListTools(message) => origins::tools(router, client, message).await,
             HostRequest::HostListServers(message) => origins::servers(router, client, message).await,
             HostRequest::HostListOffers(message) => origins::offers(router, client, message).await,
-            HostRequest::HostCallTool(_) => answered_elsewhere(),
             HostRequest::HostCreateRun(message) => origins::create_run(router, client, &message).await,
             HostRequest::HostEndRun(message) => origins::end_run(router, client, message),
             HostRequest::HostGetRun(message) => origins::get_run(router, client, message),
@@ -306,30 +320,25 @@ pub(super) fn caller(client: &Client, pass: Pass, kind: SourceKind) -> Result<Ca
     })
 }
 
-/// For the exhaustive matches: no message gets here.
-fn answered_elsewhere() -> Handled {
-    Err(ErrorBody::new(Code::Internal, "this message is answered elsewhere"))
-}
-
 /// Says if an answer may be long without being a server's own, and if so, whether it is an origin's. Such answers are
 /// made one after the other.
-pub(super) fn long_answer(request: &Request) -> Option<bool> {
+fn long_answer(request: &WorkRequest) -> Option<bool> {
     match request {
-        Request::Host(HostRequest::HostListTools(_))
-        | Request::Host(HostRequest::HostListOffers(_))
-        | Request::Host(HostRequest::HostGetPermissions(_)) => Some(true),
-        Request::Host(HostRequest::HostListAllPermissions(_))
-        | Request::Host(HostRequest::HostListToolChanges(_))
-        | Request::Host(HostRequest::HostGetAudit(_))
-        | Request::Host(HostRequest::HostGetStats(_))
-        | Request::Server(ServerRequest::ListServers(_))
-        | Request::Credential(CredentialRequest::ListCredentials(_))
-        | Request::Status(StatusRequest::Status(_))
-        | Request::Status(StatusRequest::SubscribeStatus(_))
-        | Request::Status(StatusRequest::GetMetrics(_))
-        | Request::Catalog(CatalogRequest::CatalogGet(_))
-        | Request::Catalog(CatalogRequest::CatalogSearch(_))
-        | Request::Status(StatusRequest::McpGetLogs(_)) => Some(false),
+        WorkRequest::Host(HostRequest::HostListTools(_))
+        | WorkRequest::Host(HostRequest::HostListOffers(_))
+        | WorkRequest::Host(HostRequest::HostGetPermissions(_)) => Some(true),
+        WorkRequest::Host(HostRequest::HostListAllPermissions(_))
+        | WorkRequest::Host(HostRequest::HostListToolChanges(_))
+        | WorkRequest::Host(HostRequest::HostGetAudit(_))
+        | WorkRequest::Host(HostRequest::HostGetStats(_))
+        | WorkRequest::Server(ServerRequest::ListServers(_))
+        | WorkRequest::Credential(CredentialRequest::ListCredentials(_))
+        | WorkRequest::Status(StatusRequest::Status(_))
+        | WorkRequest::Status(StatusRequest::SubscribeStatus(_))
+        | WorkRequest::Status(StatusRequest::GetMetrics(_))
+        | WorkRequest::Catalog(CatalogRequest::CatalogGet(_))
+        | WorkRequest::Catalog(CatalogRequest::CatalogSearch(_))
+        | WorkRequest::Status(StatusRequest::McpGetLogs(_)) => Some(false),
         _ => None,
     }
 }

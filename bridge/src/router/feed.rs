@@ -1,4 +1,4 @@
-//! What one subscriber has not been told of the status yet, and the task that tells it.
+//! The news of the status that one subscriber has not heard yet, and the task that tells it.
 //!
 //! Owns what is noted of changes, and the end of the task. Must never know what is told.
 

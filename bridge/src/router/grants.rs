@@ -17,9 +17,10 @@ use harbor_policy::suggest;
 use harbor_policy::tool_name::{self, Allowlist};
 
 use super::client::Client;
-use super::{Handled, Router, invalid, reply, to_the_end};
+use super::reply::{Handled, reply};
+use super::state::Router;
 use crate::host::asker::{Asker, parse_profile};
-use crate::host::{Granted, RequestedGrant, Revoked};
+use crate::host::{Granted, RequestedGrant, Revoked, invalid, to_the_end};
 
 pub(super) async fn grant(router: &Rc<Router>, client: &Rc<Client>, message: HostGrantPermission) -> Handled {
     let sender = client.sender();

@@ -22,12 +22,13 @@ use harbor_policy::lifecycle::State;
 
 use super::client::Client;
 use super::questions::answerer_of;
-use super::servers::{note, start};
-use super::views::connection_info;
+use super::reply::{Handled, reply};
+use super::servers::start;
+use super::state::Router;
+use super::steps::steps_to;
 use super::watching::{LEVELS_EXPECTED, level_of};
-use super::{Handled, Router, invalid, reply};
-use crate::host::AskedTime;
 use crate::host::asker::Caller;
+use crate::host::{AskedTime, connection_info, invalid};
 use crate::link::{Audience, Tool, ToolList};
 use crate::supervisor::ListKind;
 
@@ -40,7 +41,7 @@ pub(super) async fn connect(
     request_id: &str,
     message: &McpConnect,
 ) -> Handled {
-    let note = note(client, request_id, message.progress);
+    let note = steps_to(client, request_id, message.progress);
     let (server, connection_info) = start(router, &message.server_id, note).await?;
     let items = |kind| server.list(kind).items;
     reply(McpConnectResult {

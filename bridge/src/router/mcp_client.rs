@@ -9,7 +9,9 @@ use harbor_policy::tool_name::Allowlist;
 
 use super::client::Client;
 use super::grants::asker;
-use super::{Handled, Router, reply, to_the_end};
+use super::reply::{Handled, reply};
+use super::state::Router;
+use crate::host::to_the_end;
 
 pub(super) async fn begin(router: &Rc<Router>, client: &Client, message: McpBegin) -> Handled {
     let asker = asker(client, &None, &None, None)?;

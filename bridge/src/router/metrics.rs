@@ -7,8 +7,9 @@ use std::rc::Rc;
 
 use harbor_ipc_proto::client::GetMetricsResult;
 
+use super::reply::{Handled, reply};
+use super::state::Router;
 use super::status::{MAX_AGE, PATIENCE, presence};
-use super::{Handled, Router, reply};
 use crate::host::{Dialect, Exporting};
 
 pub(super) async fn get(router: &Rc<Router>) -> Handled {

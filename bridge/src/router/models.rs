@@ -23,8 +23,11 @@ use harbor_policy::budget::{EVERYBODY, OF_AN_ORIGIN, OWNER};
 
 use super::client::Client;
 use super::grants::asker;
-use super::{Handled, Router, denied, reply, to_the_end};
+use super::refusals::denied;
+use super::reply::{Handled, reply};
+use super::state::Router;
 use crate::host::asker::parse_origin;
+use crate::host::to_the_end;
 use crate::models::{Changes, Chatted, ModelCaller, ModelQuery, Models, ProviderDraft};
 use crate::store::audit::AuditRecord;
 

@@ -6,9 +6,7 @@
 //!
 //! Owns which client an authorization belongs to: it ends with that client. No token goes out.
 
-use std::cell::RefCell;
-use std::collections::BTreeMap;
-use std::rc::{Rc, Weak};
+use std::rc::Rc;
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{
@@ -23,44 +21,20 @@ use harbor_policy::credentials::{Credential, wrong_value};
 use harbor_policy::oauth::{KEY, is_scope};
 
 use harbor_home::clock::wall_clock;
-use tokio::task::JoinHandle;
 
 use super::client::Client;
-use super::servers::about;
-use super::{Handled, Router, invalid, reply, to_the_end};
+use super::flows::AuthorizationGuard;
+use super::refusals::shutting_down;
+use super::reply::{Handled, reply};
+use super::state::Router;
+use crate::host::{invalid, to_the_end};
+use crate::install::about;
 use crate::link::EndReport;
 use crate::oauth_callback::Name;
 use crate::supervisor::{AuthorizationRequest, PERSON, Server};
 
 /// The longest name of a client, in bytes.
 const MAX_CLIENT: usize = 4096;
-
-/// Authorizations that wait, or that have ended and were not asked about yet.
-#[derive(Debug, Default)]
-pub(super) struct Flows(RefCell<BTreeMap<ServerId, (Weak<Client>, AuthorizationGuard)>>);
-
-/// An authorization that waits: it ends when this is dropped.
-#[derive(Debug)]
-struct AuthorizationGuard(JoinHandle<Result<Grant, Rc<EndReport>>>);
-
-impl Drop for AuthorizationGuard {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
-}
-
-impl Flows {
-    /// A client has gone, and the authorizations that it began go with it.
-    pub(super) fn forget(&self, client: &Client) {
-        self.0.borrow_mut().retain(|_, (owner, _)| !std::ptr::eq(owner.as_ptr(), client));
-    }
-
-    fn take(&self, id: &ServerId, client: &Client) -> Option<AuthorizationGuard> {
-        let mut all = self.0.borrow_mut();
-        let is_its_own = all.get(id).is_some_and(|(owner, _)| std::ptr::eq(owner.as_ptr(), client));
-        if is_its_own { all.remove(id).map(|(_, waiting)| waiting) } else { None }
-    }
-}
 
 pub(super) async fn start(router: &Rc<Router>, client: &Rc<Client>, message: OauthStart) -> Handled {
     let id = message.server_id.clone();
@@ -113,7 +87,7 @@ pub(super) async fn finish(router: &Rc<Router>, client: &Client, id: ServerId) -
         let message = format!("no sign-in to {id} is in progress; oauth_start begins one");
         ErrorBody::new(Code::NotFound, message).with("server_id", id.as_str())
     })?;
-    let answered = (&mut waiting.0).await.map_err(|_| super::shutting_down())?;
+    let answered = (&mut waiting.0).await.map_err(|_| shutting_down())?;
     let grant = answered.map_err(|report| failed(&id, &report))?;
     let (router, sender) = (router.clone(), client.sender());
     to_the_end(async move {

@@ -15,9 +15,11 @@ use harbor_ipc_proto::json::Json;
 
 use super::client::Client;
 use super::grants::asker;
-use super::{Handled, Router, invalid, reply, to_the_end};
+use super::reply::{Handled, reply};
+use super::state::Router;
 use crate::config::OWNER;
 use crate::host::asker::parse_origin;
+use crate::host::{invalid, to_the_end};
 use crate::store::audit::{AuditRecord, Query};
 use crate::supervisor::ListKind;
 
@@ -129,22 +131,12 @@ pub(super) fn changes(router: &Router, message: &HostListToolChanges) -> Handled
 }
 
 pub(super) async fn accept_server(
-    router: &Rc<Router>,
+    router: &Router,
     client: &Client,
     message: HostAcceptServerChange,
 ) -> Handled {
-    let (router, sender) = (router.clone(), client.sender());
-    to_the_end(async move {
-        let HostAcceptServerChange { server_id, program } = message;
-        let _turn = router.changing.lock().await;
-        router.host.accept_server(&sender, &server_id, &program).await?;
-        let all = router.supervisor.secrets().of(server_id.as_str()).await;
-        if let (Ok(all), Some(server)) = (all, router.supervisor.get(&server_id)) {
-            server.has_secrets_now(&all);
-        }
-        reply(HostAcceptServerChangeResult { accepted: true })
-    })
-    .await
+    router.installs.accept_change(&client.sender(), message).await?;
+    reply(HostAcceptServerChangeResult { accepted: true })
 }
 
 pub(super) async fn accept(router: &Rc<Router>, client: &Client, message: HostAcceptToolChange) -> Handled {

@@ -19,7 +19,9 @@ use harbor_ipc_proto::source_id::SourceId;
 
 use super::client::Client;
 use super::open_questions::PendingQuestion;
-use super::{Handled, Router, invalid, reply};
+use super::reply::{Handled, reply};
+use super::state::Router;
+use crate::host::invalid;
 use crate::link::Answerer;
 
 /// Room for a question's envelope, without its names.
@@ -47,14 +49,8 @@ pub(super) fn answerer_of(
         let ask = move || {
             if has_room(&client, &request_id, &params) && client.is_open(&request_id) {
                 noting.note_question(&client.sender(), server.shared(), method);
-                put(
-                    &client,
-                    &request_id,
-                    server.to_string(),
-                    method,
-                    params,
-                    PendingQuestion::ByServer(question, about),
-                );
+                let asked = PendingQuestion::ByServer(question, about);
+                put(&client, &request_id, server.to_string(), method, params, asked);
             }
         };
         if !is_guarded {

@@ -14,9 +14,10 @@ use harbor_ipc_proto::field::Message as _;
 use harbor_policy::secret_store::wrong_passphrase;
 
 use super::client::Client;
-use super::credentials::unstored;
-use super::{Handled, Router, invalid, reply, to_the_end};
-use crate::host::secret_store;
+use super::reply::{Handled, reply};
+use super::state::Router;
+use crate::host::{invalid, secret_store, to_the_end};
+use crate::install::secrets::unstored;
 use crate::store::StoreError;
 use crate::store::audit::AuditRecord;
 use crate::store::secrets::{Secrets, SecretsStatus};

@@ -1,26 +1,28 @@
 //! Messages about the connection itself.
 
-use std::rc::Rc;
-
 use harbor_home::clock::wall_clock;
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{
-    Cancel, CancelResult, Hello, HelloResult, Ping, PingResult, SessionRequest, ShutdownResult,
+    Attach, Cancel, CancelResult, ConnectionRequest, Hello, HelloResult, Ping, PingResult, ShutdownResult,
 };
 use harbor_ipc_proto::codes::Code;
+use harbor_ipc_proto::field::Message as _;
 use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::{BUILD, CLIENT_PROTOCOL};
 
 use super::client::{Client, MAX_FRAME_RANGE};
-use super::{Handled, Router, invalid, reply};
+use super::refusals::denied;
+use super::reply::{Handled, reply};
+use super::state::Router;
+use crate::host::invalid;
 
-/// Answers requests that need no waiting; `None` for all others.
-pub(super) fn at_once(router: &Router, client: &Rc<Client>, request: &SessionRequest) -> Option<Handled> {
+/// Answers a request that needs no waiting.
+pub(super) fn at_once(router: &Router, client: &Client, request: &ConnectionRequest) -> Handled {
     match request {
-        SessionRequest::Hello(message) => Some(hello(router, client, message)),
-        SessionRequest::Ping(message) => Some(ping(message)),
-        SessionRequest::Cancel(message) => Some(cancel(client, message)),
-        SessionRequest::Attach(_) | SessionRequest::Shutdown(_) => None,
+        ConnectionRequest::Attach(_) => Err(denied(Attach::TAG)),
+        ConnectionRequest::Hello(message) => hello(router, client, message),
+        ConnectionRequest::Ping(message) => ping(message),
+        ConnectionRequest::Cancel(message) => cancel(client, message),
     }
 }
 

@@ -16,8 +16,11 @@ use harbor_policy::credentials::{Credential, Credentials};
 use harbor_policy::tabs::typed::{self, KEPT, SITE_RULE, key, parts};
 
 use super::client::Client;
-use super::credentials::{about, credential, unstored, view};
-use super::{Handled, Router, invalid, reply, to_the_end};
+use super::credential_view::view;
+use super::reply::{Handled, reply};
+use super::state::Router;
+use crate::host::{invalid, to_the_end};
+use crate::install::secrets::{about, credential, unstored};
 
 /// The server id that they have for clients.
 const BROWSER: &str = "browser";

@@ -21,8 +21,9 @@ use harbor_ipc_proto::server_id::ServerId;
 
 use super::client::Client;
 use super::feed::{Feed, PendingStatus};
-use super::{Handled, Router, invalid, reply};
-use crate::host::Presence;
+use super::reply::{Handled, reply};
+use super::state::Router;
+use crate::host::{Presence, invalid};
 
 /// How often numbers come if a request does not say, and the bounds, in milliseconds.
 const INTERVAL: u64 = 10_000;

@@ -11,8 +11,9 @@ use harbor_ipc_proto::client::{
 };
 
 use super::client::Client;
+use super::reply::{Handled, reply};
+use super::state::Router;
 use super::watching::sources_changed;
-use super::{Handled, Router, reply};
 use crate::browser::ExtensionChannel;
 
 /// The way to an extension.

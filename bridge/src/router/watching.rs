@@ -17,10 +17,11 @@ use harbor_policy::limits::LEVELS;
 
 use super::approvals;
 use super::client::Client;
-use super::views::{event, log_line, log_push, views};
-use super::{Handled, Router, invalid, reply};
-use crate::host::HostEvent;
-use crate::supervisor::{Line, ListKind, MAX_LINES, Source, SupervisorEvent};
+use super::reply::{Handled, reply};
+use super::state::Router;
+use super::views::{event, log_line, log_push};
+use crate::host::{HostEvent, invalid, server_views};
+use crate::supervisor::{Line, ListKind, MAX_LINES, Source, StateChange, SupervisorEvent};
 
 /// The values of a level.
 pub(super) const LEVELS_EXPECTED: &str = "debug, info, notice, warning, error, critical, alert or emergency";
@@ -31,7 +32,7 @@ const LOG_LINES: u64 = 200;
 pub(super) fn servers(router: &Router, client: &Client, message: &WatchServers) -> Handled {
     let watching = message.watch != Some(false);
     client.watch_servers(watching);
-    reply(WatchServersResult { watching, servers: views(router) })
+    reply(WatchServersResult { watching, servers: server_views(&router.host) })
 }
 
 pub(super) async fn logs(router: &Router, client: &Rc<Client>, message: &McpGetLogs) -> Handled {
@@ -94,19 +95,7 @@ pub(super) fn forget(router: &Router, client: &Client) {
 pub fn tell(router: &Router, told: &SupervisorEvent<'_>) {
     let clients = &router.clients.all()[..];
     match told {
-        SupervisorEvent::Change(change) => {
-            clients.iter().for_each(|client| client.note_change(&change.server));
-            let interested = clients.iter().filter(|client| client.watches_servers());
-            send(interested, || event(change));
-            if change.before.is_none() {
-                renew_wishes(router, clients, &change.server);
-            }
-            if change.before == Some(State::Running) && change.now != Some(State::Running) {
-                tools_changed(clients, &change.server);
-                offers_changed(clients, &change.server, "resources");
-                offers_changed(clients, &change.server, "prompts");
-            }
-        }
+        SupervisorEvent::Change(change) => tell_change(router, clients, change),
         SupervisorEvent::Supervised(server) => {
             clients.iter().for_each(|client| client.note_change(server));
             // A change of what a call may start also changes which tools are listed.
@@ -128,13 +117,32 @@ pub fn tell(router: &Router, told: &SupervisorEvent<'_>) {
         }
         SupervisorEvent::Log(server, line) => {
             tell_message(router, clients, server, line);
-            let mut interested =
-                clients.iter().filter(|client| client.follows_logs(server.as_str())).peekable();
-            if interested.peek().is_some() {
-                let body = body(&log_push(server.as_str(), line));
-                interested.for_each(|client| client.send_log(server.as_str(), &body, left_out));
-            }
+            tell_line(clients, server, line);
         }
+    }
+}
+
+/// A server is in another state, or there is another one, or none any more.
+fn tell_change(router: &Router, clients: &[Rc<Client>], change: &StateChange) {
+    clients.iter().for_each(|client| client.note_change(&change.server));
+    let interested = clients.iter().filter(|client| client.watches_servers());
+    send(interested, || event(change));
+    if change.before.is_none() {
+        renew_wishes(router, clients, &change.server);
+    }
+    if change.before == Some(State::Running) && change.now != Some(State::Running) {
+        tools_changed(clients, &change.server);
+        offers_changed(clients, &change.server, "resources");
+        offers_changed(clients, &change.server, "prompts");
+    }
+}
+
+/// A server has written a line, and some clients follow its log.
+fn tell_line(clients: &[Rc<Client>], server: &ServerId, line: &Line) {
+    let mut interested = clients.iter().filter(|client| client.follows_logs(server.as_str())).peekable();
+    if interested.peek().is_some() {
+        let body = body(&log_push(server.as_str(), line));
+        interested.for_each(|client| client.send_log(server.as_str(), &body, left_out));
     }
 }
 

@@ -3,7 +3,6 @@
 //! Owns that file: it is replaced whole at each change, and never read. Must never hold a value of an environment variable, nor a
 //! password or key that stands among arguments or in an address.
 
-use std::cell::Cell;
 use std::path::Path;
 use std::rc::Rc;
 
@@ -17,28 +16,19 @@ use serde_json::{Value, json};
 
 use super::{Server, Supervisor};
 
-/// The state of the file: being written, and out of date again.
-#[derive(Debug, Default)]
-pub(super) struct Writing {
-    busy: Cell<bool>,
-    stale: Cell<bool>,
-}
-
 impl Supervisor {
     /// Notes that something of it has changed. Changes that come while it is written are written next, together.
     pub fn note_installed(self: &Rc<Self>) {
-        self.writing.stale.set(true);
-        if self.writing.busy.replace(true) {
+        if !self.writing.begin() {
             return;
         }
         let supervisor = self.clone();
         tokio::task::spawn_local(async move {
-            while supervisor.writing.stale.take() {
+            while supervisor.writing.goes_on() {
                 let (text, path) =
                     (supervisor.installed(), supervisor.runners.shared.paths.installed_servers());
                 let _ = tokio::task::spawn_blocking(move || write(&path, &text)).await;
             }
-            supervisor.writing.busy.set(false);
         });
     }
 

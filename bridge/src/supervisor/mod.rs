@@ -10,61 +10,64 @@
 //! does; nor let a call through without a permit and a slot.
 
 mod asks;
+mod claims;
 mod errand_runners;
 mod facts;
+mod for_installation;
 mod installed_file;
-mod installs;
+mod kept_packages;
 mod leftovers;
 mod lists;
 mod logs;
+mod meter;
 mod metering;
+mod package_files;
 mod place;
 mod renewals;
 mod runners;
 mod server;
+mod shared;
+mod start_error;
 mod supervisor_events;
+mod writing;
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::sync::Arc;
 use std::time::Duration;
 
 use harbor_child::reaper::Reaper;
-use harbor_home::Paths;
 use harbor_home::clock::wall_clock;
 use harbor_ipc_proto::link::sandbox::Offer;
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::limits;
-use harbor_policy::sandbox::offer::Lowered;
 use tokio::sync::{Notify, Semaphore};
 
-use crate::config::LiveConfig;
-use crate::link::EndReport;
-use crate::link::runner::{Executables, Marks};
-use crate::runtimes::Runtimes;
-use crate::store::definition_table::Definitions;
+use crate::link::runner::Executables;
 use crate::store::definitions::{Definition, Stored};
-use crate::store::locks::Locks;
 use crate::store::removal::remove_tree;
 use crate::store::secrets::Secrets;
-use crate::store::server_logs::ServerLogs;
-use crate::store::written_places::WrittenPlaces;
 use crate::store::{StoreError, beginning_with, free_name};
 
-pub use installs::{Claim, Installed, Trial, VersionPlan};
+pub use claims::Claim;
 pub use leftovers::Leftovers;
 pub use lists::{Fetched, ListKind};
 pub use logs::{Line, MAX_LINES, Source};
-pub use metering::{ProcessUsage, Stores, UsageMeasurement};
+pub use meter::{ProcessUsage, Stores, UsageMeasurement};
+pub(crate) use server::PLANNED;
 pub use server::{
     AuthorizationRequest, Confined, Denied, NEEDS_BUILD, NoInstance, PERSON, RemarkedOutcome, Server,
     ServerOnDisk, ServerSnapshot, StartListener, TrialOf, UnansweredReason, Unavailable, User,
 };
+pub use shared::SupervisorParts;
+pub use start_error::StartError;
 pub use supervisor_events::{StateChange, SupervisorEvent, SupervisorEventListener};
 
+use kept_packages::KeptPackages;
+use meter::Meter;
 use runners::Runners;
+use writing::Writing;
 
 /// All servers.
 #[derive(Debug)]
@@ -76,52 +79,19 @@ pub struct Supervisor {
     claimed: RefCell<BTreeSet<ServerId>>,
     unclaimed: Notify,
     /// Packages that were installed in vain and may be tried again soon.
-    kept: installs::KeptPackages,
+    kept: KeptPackages,
     /// How many start at once, of the servers that are started without a call.
     turns: Rc<Semaphore>,
-    writing: installed_file::Writing,
+    writing: Writing,
     runners: Rc<Runners>,
-    meter: metering::Meter,
+    meter: Meter,
 }
 
-/// The things that all servers share.
-#[derive(Debug)]
-pub struct SupervisorParts {
-    /// Where data directories are.
-    pub paths: Paths,
-    /// Where the facts that were learnt are kept.
-    pub definitions: Rc<Definitions>,
-    /// The places where servers could ever write.
-    pub written: WrittenPlaces,
-    /// Their secrets.
-    pub secrets: Secrets,
-    /// Where their logs are kept.
-    pub logs: ServerLogs,
-    /// The versions of their packages.
-    pub locks: Locks,
-    /// The files that they leave in their temporary directories.
-    pub leftovers: Leftovers,
-    /// Finds the programs that they need.
-    pub runtimes: Arc<Runtimes>,
-    /// The marks by which this Harbor is known.
-    pub marks: Marks,
-    /// The settings of `config.toml`.
-    pub config: Rc<LiveConfig>,
-    /// The features of the kernel that sandboxes are not to use.
-    pub offered: Lowered,
-}
+/// How long the bridge's end waits for logins that are being renewed.
+const RENEWAL: Duration = Duration::from_secs(4);
 
 /// The part between the name of a data directory that is nobody's any more and its time.
 const EARLIER: &str = ".earlier-";
-
-/// Why a server could not be started.
-#[derive(Debug, Clone)]
-pub enum StartError {
-    /// It was tried, and failed.
-    Failed(Rc<EndReport>),
-    /// Somebody stopped it meanwhile.
-    Stopped,
-}
 
 impl Supervisor {
     /// The servers that are defined; none of them runs yet.
@@ -150,11 +120,11 @@ impl Supervisor {
             leaving: RefCell::default(),
             claimed: RefCell::default(),
             unclaimed: Notify::new(),
-            kept: installs::KeptPackages::default(),
+            kept: KeptPackages::default(),
             turns: Rc::new(Semaphore::new(limits::STARTS_AT_ONCE)),
-            writing: installed_file::Writing::default(),
+            writing: Writing::default(),
             runners,
-            meter: metering::Meter::default(),
+            meter: Meter::default(),
         }
     }
 
@@ -485,10 +455,26 @@ impl Supervisor {
         }
     }
 
+    /// The secrets of all servers.
+    #[must_use]
+    pub fn secrets(&self) -> &Secrets {
+        &self.runners.shared.secrets
+    }
+
+    /// Starts the servers whose secrets were locked.
+    pub fn start_barred(&self) {
+        self.all().iter().for_each(Server::unbar);
+    }
+
     /// Ends all servers and runners, politely until `limit`, then by force.
     pub async fn end_all(&self, limit: Duration) {
-        let servers = self.all();
-        self.runners.end_all(&servers, limit).await;
+        self.runners.begin_ending();
+        for server in self.all() {
+            server.stop();
+        }
+        self.runners.renewals.settled(RENEWAL).await;
+        self.runners.store_logins().await;
+        self.runners.end_all(limit).await;
     }
 }
 

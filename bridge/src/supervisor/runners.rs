@@ -1,7 +1,7 @@
 //! Which runner serves which start of a server, and the runners' events.
 //!
-//! Owns the numbers of starts and the shared runner. Events find their server by its number; a late event of an
-//! earlier start finds nobody.
+//! Owns the numbers of starts and the shared runner. Events find the owner of their start by its number; a late event of an
+//! earlier start finds nobody. Must never know what a server makes of an event.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -12,21 +12,34 @@ use std::time::Duration;
 use harbor_child::dying::Other;
 use harbor_child::leftovers;
 use harbor_child::reaper::{Reaper, parent_of};
-use harbor_ipc_proto::link::runner::ToRunner;
 use harbor_ipc_proto::link::sandbox::Offer;
 use harbor_policy::environment::INSTANCE_MARK;
 use tokio::sync::{Notify, mpsc, watch};
 
 use super::place::RunnerPlace;
 use super::renewals::Renewals;
-use super::server::Server;
+use super::shared::SupervisorParts;
 use super::supervisor_events::{SupervisorEvent, SupervisorEventListener};
-use super::{SupervisorParts, asks};
 use crate::link::runner::{Executables, Purpose, RUNNER, Runner, RunnerKind, end_server_group};
 use crate::link::{EndReport, LinkEvent};
 
+/// The owner of a start, which hears of it.
+pub(super) trait StartOwner {
+    /// Its process was started.
+    fn on_started(&self, number: u32, pid: u32);
+
+    /// Its runner says something of it.
+    fn on_event(self: Rc<Self>, number: u32, event: LinkEvent);
+
+    /// It is over: nothing more is said of it.
+    fn on_ended(self: Rc<Self>, number: u32, report: Rc<EndReport>);
+
+    /// True if it is shown as one that runs.
+    fn is_shown_at(&self, number: u32) -> bool;
+}
+
 struct TrackedStart {
-    server: Weak<Server>,
+    owner: Weak<dyn StartOwner>,
     runner_pid: u32,
     pid: Option<u32>,
 }
@@ -147,23 +160,27 @@ impl Runners {
         let _ = self.swept.subscribe().wait_for(|swept| *swept).await;
     }
 
-    /// A place for one start of `server`.
-    pub(super) fn place(self: &Rc<Self>, server: &Rc<Server>) -> io::Result<RunnerPlace> {
+    /// A place for one start of `owner`; `has_image` where a container engine runs it.
+    pub(super) fn place(
+        self: &Rc<Self>,
+        owner: Weak<dyn StartOwner>,
+        kind: RunnerKind,
+        has_image: bool,
+    ) -> io::Result<RunnerPlace> {
         if self.ending.get() {
             return Err(io::Error::other("the bridge is shutting down"));
         }
-        let kind = if server.definition().remote.is_some() { RunnerKind::Remote } else { RunnerKind::Local };
         let common = self.common.borrow().get(&kind).cloned().filter(|_| !self.isolation);
         let runner = match common {
             Some(runner) => runner,
-            None => self.start_runner(kind, server.has_image())?,
+            None => self.start_runner(kind, has_image)?,
         };
         if !self.isolation {
             self.common.borrow_mut().insert(kind, runner.clone());
         }
         let number = self.next.get();
         self.next.set(number + 1);
-        let start = TrackedStart { server: Rc::downgrade(server), runner_pid: runner.pid(), pid: None };
+        let start = TrackedStart { owner, runner_pid: runner.pid(), pid: None };
         self.starts.borrow_mut().insert(number, start);
         Ok(RunnerPlace { runner, number })
     }
@@ -185,67 +202,20 @@ impl Runners {
     fn on_event(self: &Rc<Self>, runner: &Weak<Runner>, runner_pid: u32, event: LinkEvent) {
         match event {
             LinkEvent::Started { server, pid } => self.on_started(runner, runner_pid, server, pid),
-            LinkEvent::Connected { server, info } => {
-                self.with(runner_pid, server, |server| server.on_connected(info))
-            }
-            LinkEvent::ListChanged { server, list } => {
-                self.with(runner_pid, server, |server| server.on_list_changed(list))
-            }
-            LinkEvent::ResourceUpdated { server, uri } => self.with(runner_pid, server, |server| {
-                self.tell(&SupervisorEvent::Resource(server.id(), &uri, server.clients()));
-            }),
-            LinkEvent::Log { server, source, level, text } => {
-                self.with_any(runner_pid, server, |server| server.on_log(source, level, text));
-            }
-            LinkEvent::Ask { server, ask, unoffered, method } => {
-                let runner = runner.upgrade();
-                self.with(runner_pid, server, |asking| {
-                    if let Some(runner) = &runner {
-                        let answer = asks::decide(&asking.roots(), &method, unoffered);
-                        runner.link.send(&ToRunner::Answer { server, ask, answer });
-                    }
-                });
-            }
-            LinkEvent::Died { server: number, report } => {
-                self.with(runner_pid, number, |server| server.on_died(number, report));
-            }
             LinkEvent::Ended { server, report } => {
                 if self.is_of(runner_pid, server) {
                     self.end_start(server, report);
                 }
             }
-            LinkEvent::Probed { server, quiet_ms, unanswered_ms } => {
-                self.with(runner_pid, server, |server| server.on_probed(quiet_ms, unanswered_ms));
-            }
-            LinkEvent::Late { server, count } => {
-                self.with(runner_pid, server, |server| server.on_late(count))
-            }
-            LinkEvent::LateReply { server } => self.with(runner_pid, server, |server| server.on_late_reply()),
-            LinkEvent::Denied { server, path, write, missing } => {
-                self.with_any(runner_pid, server, |server| server.on_denied(path, write, missing));
-            }
-            LinkEvent::Lacks { server, what } => {
-                self.with_any(runner_pid, server, |server| server.on_lacking(&what));
-            }
-            LinkEvent::Stale { server, token } => {
-                self.with(runner_pid, server, |stale| stale.on_stale(server, token));
-            }
-            LinkEvent::Challenged { server, challenge } => {
-                self.with(runner_pid, server, |refusing| refusing.on_challenged(challenge));
-            }
-            LinkEvent::Echoed => {
-                if let Some(runner) = runner.upgrade() {
-                    runner.note_echo();
+            LinkEvent::Echoed => with(runner, Runner::note_echo),
+            LinkEvent::Contained(containment) => with(runner, |runner| runner.set_containment(containment)),
+            event => {
+                let owner =
+                    event.start().and_then(|number| Some((number, self.owner_of(runner_pid, number)?)));
+                if let Some((number, owner)) = owner {
+                    owner.on_event(number, event);
                 }
             }
-            // Nobody asked this runner.
-            LinkEvent::Offered(_) | LinkEvent::AskPerson { .. } | LinkEvent::Granted { .. } => {}
-            LinkEvent::Contained(containment) => {
-                if let Some(runner) = runner.upgrade() {
-                    runner.set_containment(containment);
-                }
-            }
-            LinkEvent::Closed { .. } => {}
         }
     }
 
@@ -259,7 +229,9 @@ impl Runners {
         if let Some(before) = before.filter(|before| *before != pid) {
             self.reaper.forget_orphan(before);
         }
-        self.with(runner_pid, number, |server| server.on_started(pid));
+        if let Some(owner) = self.owner_of(runner_pid, number) {
+            owner.on_started(number, pid);
+        }
         // Where no descriptor is left for it, its runner alone is believed.
         if let Ok(process) = Other::watch(pid)
             && parent_of(pid) == Some(runner_pid)
@@ -280,8 +252,7 @@ impl Runners {
     /// is told by that.
     fn on_silence(&self, runner: &Runner, number: u32, pid: u32) {
         let is_untold = self.starts.borrow().get(&number).is_some_and(|start| start.pid == Some(pid));
-        let mut is_shown = false;
-        self.with(runner.pid(), number, |server| is_shown = server.is_shown_at(number));
+        let is_shown = self.owner_of(runner.pid(), number).is_some_and(|owner| owner.is_shown_at(number));
         if is_untold && is_shown {
             tracing::warn!(pid, "a server has ended, and its runner does not say so: the runner is killed");
             runner.kill();
@@ -292,24 +263,11 @@ impl Runners {
         self.starts.borrow().get(&number).is_some_and(|start| start.runner_pid == runner_pid)
     }
 
-    /// The server of a start that lives.
-    fn with(&self, runner_pid: u32, number: u32, act: impl FnOnce(&Rc<Server>)) {
-        self.with_any(runner_pid, number, |server| {
-            if !server.has_left_behind(number) {
-                act(server);
-            }
-        });
-    }
-
-    /// The server of a start, also of one that has died: what was said of it may come behind.
-    fn with_any(&self, runner_pid: u32, number: u32, act: impl FnOnce(&Rc<Server>)) {
+    /// The owner of a start of this runner.
+    fn owner_of(&self, runner_pid: u32, number: u32) -> Option<Rc<dyn StartOwner>> {
         let starts = self.starts.borrow();
-        let start = starts.get(&number).filter(|start| start.runner_pid == runner_pid);
-        let server = start.and_then(|start| start.server.upgrade());
-        drop(starts);
-        if let Some(server) = server {
-            act(&server);
-        }
+        let start = starts.get(&number).filter(|start| start.runner_pid == runner_pid)?;
+        start.owner.upgrade()
     }
 
     fn end_start(&self, number: u32, report: Rc<EndReport>) {
@@ -317,8 +275,8 @@ impl Runners {
         if let Some(pid) = start.pid {
             self.reaper.forget_orphan(pid);
         }
-        if let Some(server) = start.server.upgrade() {
-            server.on_ended(number, report);
+        if let Some(owner) = start.owner.upgrade() {
+            owner.on_ended(number, report);
         }
     }
 
@@ -347,14 +305,13 @@ impl Runners {
         tokio::task::spawn_local(async move { reaper.end_orphans(LAST).await });
     }
 
-    /// Ends everything: servers by their ladder, runners by their links, what is left at `limit` by force.
-    pub(super) async fn end_all(&self, servers: &[Rc<Server>], limit: Duration) {
+    /// From now on nothing is started.
+    pub(super) fn begin_ending(&self) {
         self.ending.set(true);
-        for server in servers {
-            server.stop();
-        }
-        self.renewals.settled(RENEWAL).await;
-        self.store_logins().await;
+    }
+
+    /// Ends all runners by their links, and what is left at `limit` by force.
+    pub(super) async fn end_all(&self, limit: Duration) {
         let runners = || -> Vec<_> { self.alive.borrow().values().filter_map(Weak::upgrade).collect() };
         runners().iter().for_each(|runner| runner.shut_down());
         self.common.borrow_mut().clear();
@@ -391,11 +348,14 @@ const OFFER: Duration = Duration::from_secs(10);
 /// How long the runners of a killed bridge may take to end their servers by the ladder.
 const LEFTOVERS_GRACE: Duration = Duration::from_secs(4);
 
-/// How long the bridge's end waits for logins that are being renewed.
-const RENEWAL: Duration = Duration::from_secs(4);
-
 /// How long killed processes may take to disappear.
 const LAST: Duration = Duration::from_millis(500);
+
+fn with(runner: &Weak<Runner>, act: impl FnOnce(&Runner)) {
+    if let Some(runner) = runner.upgrade() {
+        act(&runner);
+    }
+}
 
 /// Passes a runner's events on until its link closes.
 async fn follow(

@@ -5,6 +5,7 @@
 //! ```text
 //!  "tag" Name { fields }  ─► struct Name, read, write, round trip       define_message
 //!     in define_requests! ─► + enum of the category, row, its reply     "tag" Name -> Reply { … }
+//!                             `in Other:` moves requests to another enum, not to another place of the documentation
 //!     in define_sent!     ─► + row                                      replies, pushes, objects
 //!     in define_settings! ─► + row, changes, a strict reader            all fields optional
 //! ```
@@ -93,44 +94,67 @@ macro_rules! profile_of {
 }
 pub(crate) use profile_of;
 
-/// Defines the requests of a category: a type for each, an enum of them all, and the rows of the documentation.
-macro_rules! define_requests {
-    ($(#[doc = $alldoc:literal])* $category:ident: $($(#[doc = $doc:literal])* $tag:literal $name:ident -> $reply:ident { $($(#[doc = $fdoc:literal])* $field:ident: $type:ty,)* })*) => {
-        $(
-            $crate::client::define::define_message! {
-                $(#[doc = $doc])*
-                $tag $name { $($(#[doc = $fdoc])* $field: $type,)* }
+/// Defines one request: its type, what it names, and its row of the documentation.
+macro_rules! define_request {
+    ($(#[doc = $doc:literal])* $tag:literal $name:ident -> $reply:ident { $($(#[doc = $fdoc:literal])* $field:ident: $type:ty,)* }) => {
+        $crate::client::define::define_message! {
+            $(#[doc = $doc])*
+            $tag $name { $($(#[doc = $fdoc])* $field: $type,)* }
+        }
+
+        impl $crate::field::Ask for $name {
+            type Reply = $crate::client::$reply;
+
+            fn server(&self) -> Option<&str> {
+                let request = self;
+                let _ = request;
+                None $(.or($crate::client::define::server_of!(request $field)))*
             }
 
-            impl $crate::field::Ask for $name {
-                type Reply = $crate::client::$reply;
-
-                fn server(&self) -> Option<&str> {
-                    let request = self;
-                    let _ = request;
-                    None $(.or($crate::client::define::server_of!(request $field)))*
-                }
-
-                fn profile(&self) -> Option<&str> {
-                    let request = self;
-                    let _ = request;
-                    None $(.or($crate::client::define::profile_of!(request $field)))*
-                }
+            fn profile(&self) -> Option<&str> {
+                let request = self;
+                let _ = request;
+                None $(.or($crate::client::define::profile_of!(request $field)))*
             }
-        )*
+        }
 
+        impl $name {
+            /// The row of the documentation.
+            pub const DOC: $crate::client::MessageDoc = $crate::client::MessageDoc {
+                tag: $tag,
+                doc: concat!($($doc, "\n"),*),
+                fields: &[$($crate::client::FieldDoc {
+                    name: $crate::client::define::wire_name(stringify!($field)),
+                    kind: <$type as $crate::field::FromField>::EXPECTED,
+                    member: "",
+                    optional: <$type as $crate::field::FromField>::OPTIONAL,
+                    doc: concat!($($fdoc, "\n"),*),
+                },)*],
+                #[cfg(test)]
+                round_trip: $crate::client::round_trip::round_trip::<$name>,
+            };
+        }
+    };
+}
+pub(crate) use define_request;
+
+/// Defines the enum of a category's requests.
+macro_rules! define_category {
+    ($(#[doc = $alldoc:literal])* $category:ident: $($name:ident,)*) => {
         $(#[doc = $alldoc])*
         #[derive(Debug, Clone, PartialEq, Eq)]
         #[allow(missing_docs, reason = "each variant's type carries the documentation")]
         #[allow(clippy::large_enum_variant, reason = "one at a time is read, handed on and taken apart")]
-        pub enum $category { $($name($name),)* }
+        pub enum $category { $($name($crate::client::$name),)* }
 
         impl $category {
             /// Builds the request of the type `tag`; `None` if no request of this category has that type.
             #[must_use]
             pub fn parse(tag: &str, fields: &$crate::json::Fields<'_>) -> Option<Result<Self, $crate::field::FieldError>> {
                 Some(match tag {
-                    $($tag => <$name as $crate::field::Message>::read(fields).map(Self::$name),)*
+                    $(<$crate::client::$name as $crate::field::Message>::TAG => {
+                        <$crate::client::$name as $crate::field::Message>::read(fields).map(Self::$name)
+                    })*
                     _ => return None,
                 })
             }
@@ -138,7 +162,7 @@ macro_rules! define_requests {
             /// The request's `type` on the wire.
             #[must_use]
             pub fn tag(&self) -> &'static str {
-                match self { $(Self::$name(_) => $tag,)* }
+                match self { $(Self::$name(_) => <$crate::client::$name as $crate::field::Message>::TAG,)* }
             }
 
             pub(crate) fn fields(&self) -> &dyn $crate::field::PutFields {
@@ -156,30 +180,48 @@ macro_rules! define_requests {
             pub fn profile(&self) -> Option<&str> {
                 match self { $(Self::$name(request) => $crate::field::Ask::profile(request),)* }
             }
-
-            /// All requests of the category, in the order of the documentation.
-            pub const ALL: &'static [$crate::client::MessageDoc] = &[$($crate::client::MessageDoc {
-                tag: $tag,
-                doc: concat!($($doc, "\n"),*),
-                fields: &[$($crate::client::FieldDoc {
-                    name: $crate::client::define::wire_name(stringify!($field)),
-                    kind: <$type as $crate::field::FromField>::EXPECTED,
-                    member: "",
-                    optional: <$type as $crate::field::FromField>::OPTIONAL,
-                    doc: concat!($($fdoc, "\n"),*),
-                },)*],
-                #[cfg(test)]
-                round_trip: $crate::client::round_trip::round_trip::<$name>,
-            },)*];
         }
 
         $(
-            impl From<$name> for $crate::client::Request {
-                fn from(request: $name) -> Self {
+            impl From<$crate::client::$name> for $crate::client::Request {
+                fn from(request: $crate::client::$name) -> Self {
                     $category::$name(request).into()
                 }
             }
         )*
+    };
+}
+pub(crate) use define_category;
+
+/// Defines the requests of a category: a type for each, an enum of them all, and the rows of the documentation. Requests
+/// behind `in OTHER:` have their rows there, and are in the enum `OTHER`; those after the next `in` are the category's again.
+macro_rules! define_requests {
+    (
+        $(#[doc = $alldoc:literal])* $category:ident:
+        $($(#[doc = $doc:literal])* $tag:literal $name:ident -> $reply:ident { $($field:tt)* })*
+        $(
+            in $other:ident: $($(#[doc = $odoc:literal])* $otag:literal $oname:ident -> $oreply:ident { $($ofield:tt)* })*
+            in $again:ident: $($(#[doc = $adoc:literal])* $atag:literal $aname:ident -> $areply:ident { $($afield:tt)* })*
+        )?
+    ) => {
+        $($crate::client::define::define_request! { $(#[doc = $doc])* $tag $name -> $reply { $($field)* } })*
+        $(
+            $($crate::client::define::define_request! { $(#[doc = $odoc])* $otag $oname -> $oreply { $($ofield)* } })*
+            $($crate::client::define::define_request! { $(#[doc = $adoc])* $atag $aname -> $areply { $($afield)* } })*
+            // Each is in the other enum.
+            $(const _: fn($oname) -> $crate::client::$other = $crate::client::$other::$oname;)*
+        )?
+
+        $crate::client::define::define_category! {
+            $(#[doc = $alldoc])*
+            $category: $($name,)* $($($aname,)*)?
+        }
+
+        impl $category {
+            /// The requests of the category, and those that are documented among them, in the order of the documentation.
+            pub const ALL: &'static [$crate::client::MessageDoc] =
+                &[$($name::DOC,)* $($($oname::DOC,)* $($aname::DOC,)*)?];
+        }
     };
 }
 pub(crate) use define_requests;

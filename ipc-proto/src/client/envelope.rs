@@ -11,7 +11,7 @@
 
 use std::borrow::Cow;
 
-use super::{LlmChat, ModelRequest, Request};
+use super::{LlmChat, ModelRequest, Request, WorkRequest};
 use crate::codes::Code;
 use crate::field::{FieldError, FromField, Message, PutFields, kind_of, put_pair};
 use crate::json::{Fields, Json};
@@ -159,7 +159,7 @@ impl Incoming {
     }
 
     fn streaming(mut self) -> Self {
-        if let Request::Model(ModelRequest::LlmChat(chat)) = &mut self.request {
+        if let Request::Work(WorkRequest::Model(ModelRequest::LlmChat(chat))) = &mut self.request {
             chat.stream = Some(true);
         }
         self
@@ -303,14 +303,14 @@ fn cut(text: &str, chars: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Ping, PingResult, SessionRequest};
+    use super::super::{ConnectionRequest, Ping, PingResult};
     use super::*;
 
     #[test]
     fn a_chat_that_streams_has_a_name_of_its_own_in_rpc() {
         for (method, stream) in [("llm.chat", None), ("llm.chat_stream", Some(true))] {
             let frame = format!(r#"{{"type":"rpc","id":1,"method":"{method}","params":{{"messages":[]}}}}"#);
-            let Request::Model(ModelRequest::LlmChat(chat)) =
+            let Request::Work(WorkRequest::Model(ModelRequest::LlmChat(chat))) =
                 Incoming::parse(frame.as_bytes()).unwrap().request
             else {
                 panic!("{method}")
@@ -326,7 +326,7 @@ mod tests {
 
     #[test]
     fn both_envelopes_carry_the_same_request() {
-        let request = Request::Session(SessionRequest::Ping(Ping { echo: Some("x".into()) }));
+        let request = Request::Connection(ConnectionRequest::Ping(Ping { echo: Some("x".into()) }));
         for (frame, envelope) in [
             (r#"{"type":"ping","request_id":"1","echo":"x"}"#, Envelope::Typed("1".into())),
             (r#"{"type":"rpc","id":1,"method":"ping","params":{"echo":"x"}}"#, Envelope::Rpc("1".into())),

@@ -9,11 +9,12 @@ use std::path::{Path, PathBuf};
 use super::{PUSHES, REQUESTS};
 
 /// Whose sources are looked at.
-const SPEAKERS: [&str; 8] = [
+const SPEAKERS: [&str; 9] = [
     "bridge/cli/src",
     "bridge/client/src",
     "bridge/mcp-server/src",
     "bridge/src/front",
+    "bridge/src/install",
     "bridge/src/router",
     "tests/src/bench",
     "tests/src/chaos",

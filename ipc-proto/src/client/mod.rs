@@ -38,7 +38,7 @@ mod supervision;
 mod tool_sources;
 pub mod typescript;
 
-pub(crate) use define::{define_requests, define_sent, define_settings, is_option};
+pub(crate) use define::{define_category, define_requests, define_sent, define_settings, is_option};
 
 pub use agent::*;
 pub use approvals::*;

@@ -2,7 +2,7 @@
 //!
 //! Owns that they are one list, and one type. Must never have two messages of the same type: a test checks that.
 
-use super::MessageDoc;
+use super::{MessageDoc, define_category};
 use crate::field::{FieldError, PutFields};
 use crate::json::Fields;
 
@@ -35,14 +35,15 @@ pub use status::*;
 pub use tool_sources::*;
 
 macro_rules! join {
-    ($($category:ident $name:ident,)*) => {
-        /// Any request of a client.
+    ($(#[doc = $doc:literal])* $all:ident: $($category:ident $name:ident,)*) => {
+        $(#[doc = $doc])*
         #[derive(Debug, Clone, PartialEq, Eq)]
         #[allow(missing_docs, reason = "each category's type carries the documentation")]
-        pub enum Request { $($category($name),)* }
+        #[allow(clippy::large_enum_variant, reason = "one at a time is read, handed on and taken apart")]
+        pub enum $all { $($category($name),)* }
 
-        impl Request {
-            /// Builds the request of the type `tag`; `None` if there is no such type.
+        impl $all {
+            /// Builds the request of the type `tag`; `None` if there is no such type here.
             #[must_use]
             pub fn parse(tag: &str, fields: &Fields<'_>) -> Option<Result<Self, FieldError>> {
                 $(if let Some(parsed) = $name::parse(tag, fields) {
@@ -75,19 +76,32 @@ macro_rules! join {
         }
 
         $(
-            impl From<$name> for Request {
+            impl From<$name> for $all {
                 fn from(request: $name) -> Self {
                     Self::$category(request)
                 }
             }
         )*
-
-        const CATEGORIES: &[&[MessageDoc]] = &[$($name::ALL,)*];
     };
 }
 
+define_category! {
+    /// A call of a tool. It may take long, and is written down before it begins.
+    CallRequest: McpCallTool, HostCallTool,
+}
+
 join! {
-    Session SessionRequest,
+    /// Any request of a client, by the way in which it is answered.
+    Request:
+    Connection ConnectionRequest,
+    Call CallRequest,
+    Work WorkRequest,
+}
+
+join! {
+    /// A request on which a task works until it is answered.
+    WorkRequest:
+    Bridge BridgeRequest,
     Server ServerRequest,
     Install InstallRequest,
     Credential CredentialRequest,
@@ -101,6 +115,52 @@ join! {
     Approval ApprovalRequest,
     Source SourceRequest,
 }
+
+macro_rules! work {
+    ($($name:ident)*) => {
+        $(
+            impl From<$name> for Request {
+                fn from(request: $name) -> Self {
+                    WorkRequest::from(request).into()
+                }
+            }
+        )*
+    };
+}
+
+work! {
+    BridgeRequest
+    ServerRequest
+    InstallRequest
+    CredentialRequest
+    OauthRequest
+    CatalogRequest
+    McpRequest
+    StatusRequest
+    HostRequest
+    ModelRequest
+    AgentRequest
+    ApprovalRequest
+    SourceRequest
+}
+
+/// The rows of each category. Those of [`CallRequest`] are among the others.
+const CATEGORIES: &[&[MessageDoc]] = &[
+    ConnectionRequest::ALL,
+    BridgeRequest::ALL,
+    ServerRequest::ALL,
+    InstallRequest::ALL,
+    CredentialRequest::ALL,
+    OauthRequest::ALL,
+    CatalogRequest::ALL,
+    McpRequest::ALL,
+    StatusRequest::ALL,
+    HostRequest::ALL,
+    ModelRequest::ALL,
+    AgentRequest::ALL,
+    ApprovalRequest::ALL,
+    SourceRequest::ALL,
+];
 
 /// Every request, in the order of the documentation.
 pub const REQUESTS: &[MessageDoc] = &joined();

@@ -13,6 +13,7 @@ const ROOMS: &[(&str, u32)] = &[
     ("router", 6),
     ("agent", 5),
     ("browser", 5),
+    ("install", 5),
     ("check", 4),
     ("host", 4),
     ("catalog", 4),

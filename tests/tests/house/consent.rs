@@ -42,5 +42,5 @@ fn a_hint_is_read_in_one_place_and_written_by_harbor_s_own_tools() {
     only("readOnlyHint", &["bridge/policy/src/agent_tools/meta.rs", facts, browser]);
     // One about reach is good for nothing but an offer that is not made.
     only("openWorldHint", &[facts, browser]);
-    only("says_open", &[facts, "bridge/src/router/installs.rs"]);
+    only("says_open", &[facts, "bridge/src/install/packages.rs"]);
 }

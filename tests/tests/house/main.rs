@@ -7,5 +7,6 @@ mod consent;
 mod documents;
 mod imports;
 mod names;
+mod parts;
 mod tree;
 mod words;

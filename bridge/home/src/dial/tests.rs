@@ -6,7 +6,7 @@ use std::os::unix::net::UnixListener;
 use std::process::Command;
 
 use harbor_ipc_proto::client::envelope::Incoming;
-use harbor_ipc_proto::client::{Request, SessionRequest};
+use harbor_ipc_proto::client::{ConnectionRequest, Request};
 use harbor_ipc_proto::frame::put_frame;
 use nix::sys::socket::{Backlog, listen};
 use tempfile::TempDir;
@@ -96,7 +96,7 @@ fn attaches_to_the_bridge_that_runs_and_reads_no_further_than_its_answer() {
     stream.read_to_end(&mut rest).unwrap();
     assert_eq!(rest, b"\x04\0\0\0next");
     let frames = peer.join().unwrap();
-    let Request::Session(SessionRequest::Attach(attach)) = Incoming::parse(&frames[0]).unwrap().request
+    let Request::Connection(ConnectionRequest::Attach(attach)) = Incoming::parse(&frames[0]).unwrap().request
     else {
         panic!("no attach")
     };

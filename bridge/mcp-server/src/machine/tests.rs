@@ -9,7 +9,7 @@ use super::requests::VERSION;
 use super::*;
 use crate::rig::{complete, complete_tools};
 use harbor_ipc_proto::client::envelope::Incoming;
-use harbor_ipc_proto::client::{Request, SessionRequest};
+use harbor_ipc_proto::client::{ConnectionRequest, Request};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -65,7 +65,7 @@ impl Scene {
                 }
                 Out::Frame(frame, _) => {
                     let incoming = Incoming::parse(&frame[HEADER..]).unwrap();
-                    assert!(!matches!(incoming.request, Request::Session(SessionRequest::Attach(_))));
+                    assert!(!matches!(incoming.request, Request::Connection(ConnectionRequest::Attach(_))));
                     let text = serde_json::from_slice(&frame[HEADER..]).unwrap();
                     let id = incoming.envelope.id().into_owned();
                     assert!(self.asked.iter().all(|(open, _)| *open != id), "the bridge would refuse {text}");

@@ -11,7 +11,7 @@ use std::rc::Rc;
 use harbor_ipc_proto::client::envelope::Envelope;
 use tokio::task::AbortHandle;
 
-use super::stream::Account;
+use super::account::Account;
 
 /// The open requests, by id.
 #[derive(Debug, Default)]

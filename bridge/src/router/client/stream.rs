@@ -17,13 +17,7 @@ use harbor_policy::credit::Credit;
 use tokio::sync::Notify;
 
 use super::Client;
-
-/// The part that a stream and its open request share.
-#[derive(Debug)]
-pub(super) struct Account {
-    credit: RefCell<Credit>,
-    more: Notify,
-}
+use super::account::Account;
 
 /// The pushes of one open request.
 #[derive(Debug)]

@@ -69,7 +69,7 @@ pub struct PendingAuthorization {
 
 impl std::fmt::Debug for PendingAuthorization {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Asked").field("server", &self.server.id).finish_non_exhaustive()
+        f.debug_struct("Asked").field("server", &self.server.id()).finish_non_exhaustive()
     }
 }
 
@@ -122,7 +122,7 @@ impl Server {
     pub(super) fn runner_of_errand(
         &self,
     ) -> Result<(ErrandRunnerGuard, mpsc::Receiver<LinkEvent>), Rc<EndReport>> {
-        let started = self.runners.runner_of_errand(RunnerKind::Remote, Purpose::Isolated);
+        let started = self.runners().runner_of_errand(RunnerKind::Remote, Purpose::Isolated);
         started.map_err(|error| failed(format!("could not start a runner: {error}")))
     }
 
@@ -152,7 +152,7 @@ impl Server {
         Wish {
             redirect_uri: redirect_uri.to_owned().into(),
             client: said.or(known),
-            client_document: self.runners.shared.config.now().client_document.clone().map(own),
+            client_document: self.runners().shared.config.now().client_document.clone().map(own),
             scopes: granted.into_iter().chain(wanted.scopes).map(own).collect(),
             challenge: self.challenge().map(own),
         }
@@ -163,7 +163,7 @@ impl Server {
     /// # Errors
     /// When the secrets cannot be read.
     pub async fn grant(&self) -> Result<Option<Grant>, Rc<EndReport>> {
-        let secrets = self.runners.shared.secrets.of(self.id.as_str()).await;
+        let secrets = self.runners().shared.secrets.of(self.id().as_str()).await;
         secrets.map(|secrets| secrets.grant()).map_err(|error| failed(format!("could not {error}")))
     }
 
@@ -207,12 +207,12 @@ impl PendingAuthorization {
         let AuthorizationEvent::Granted(grant) = said else { return Err(failed("its runner has no grant")) };
         let definition = self.server.definition();
         let is_its_own = definition.remote.as_ref().is_some_and(|remote| is_for(&grant, &remote.url));
-        if !is_its_own || self.server.gone.get() {
+        if !is_its_own || self.server.identity.is_gone() {
             return Err(failed("the server has changed in the meantime"));
         }
         let credential = Credential::of_grant(Grant::clone(&grant), wall_clock());
-        let secrets = &self.server.runners.shared.secrets;
-        let stored = secrets.put(self.server.id.as_str(), vec![(KEY.to_owned(), credential)]).await;
+        let secrets = &self.server.runners().shared.secrets;
+        let stored = secrets.put(self.server.id().as_str(), vec![(KEY.to_owned(), credential)]).await;
         stored.map_err(|error| failed(format!("could not {error}")))?;
         self.server.forget_challenge();
         Ok(*grant)

@@ -16,7 +16,7 @@ use harbor_policy::unreachable_places::{advised, find, its_own_refusal, of_argum
 use harbor_policy::{browser_start, curated};
 
 use super::Server;
-use super::confining::Denied;
+use super::parts::confinement::Denied;
 
 /// How long a disk may take for the places that arguments name.
 const LOOK: Duration = Duration::from_secs(1);
@@ -43,7 +43,7 @@ impl Server {
         let (mut said, is_failure) = match came {
             RemarkedOutcome::Result => (Vec::new(), false),
             RemarkedOutcome::TimedOut => (self.refusals(&denied, "", is_of_kernel, is_trusted), false),
-            RemarkedOutcome::Failed(text) => match its_own_refusal(text, self.id.as_str()) {
+            RemarkedOutcome::Failed(text) => match its_own_refusal(text, self.id().as_str()) {
                 Some(own) => return vec![own],
                 None => (self.on_failure(&denied, text, is_trusted), true),
             },
@@ -58,8 +58,8 @@ impl Server {
     fn on_failure(&self, denied: &[Denied], text: &str, is_trusted: impl Fn(&Denied) -> bool) -> Vec<String> {
         // It may be JSON.
         let mut said = self.refusals(denied, &text.replace("\\n", "\n"), |_| false, is_trusted);
-        let entry = self.package.as_ref().and_then(curated::of_package).map(|entry| entry.id);
-        said.extend(browser_start::advice(text, self.id.as_str(), entry));
+        let entry = self.package.wanted().and_then(curated::of_package).map(|entry| entry.id);
+        said.extend(browser_start::advice(text, self.id().as_str(), entry));
         said
     }
 
@@ -72,10 +72,11 @@ impl Server {
     ) -> Vec<String> {
         let meant = meant(denied, text, |denied: &Denied| &denied.path, is_sure);
         let told = |denied: &Denied| match is_trusted(denied) {
-            true => denied.told().sentence(self.id.as_str()),
+            true => denied.told().sentence(self.id().as_str()),
             false => Some(format!(
                 "by its own words its sandbox refused it {}; the person sees what would allow that by `harbor sandbox {}`",
-                denied.path, self.id
+                denied.path,
+                self.id()
             )),
         };
         meant.into_iter().filter_map(told).collect()
@@ -94,7 +95,9 @@ impl Server {
         let has = |place: &str| confined.profile.allows(place, false);
         let outside = looked.iter().filter(|(_, real, place)| !has(place) && !has(real));
         outside
-            .map(|(found, _, place)| told(self.id.as_str(), place, &advised(place, *found, &confined.facts)))
+            .map(|(found, _, place)| {
+                told(self.id().as_str(), place, &advised(place, *found, &confined.facts))
+            })
             .collect()
     }
 }

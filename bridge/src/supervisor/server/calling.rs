@@ -58,15 +58,14 @@ struct InUse {
 
 impl InUse {
     fn begin(server: &Rc<Server>, slot: Slot) -> Self {
-        server.open.set(server.open.get() + 1);
+        server.usage.begin_call();
         Self { server: server.clone(), _slot: slot }
     }
 }
 
 impl Drop for InUse {
     fn drop(&mut self) {
-        self.server.open.set(self.server.open.get().saturating_sub(1));
-        self.server.last_used.set(Instant::now());
+        self.server.usage.end_call();
     }
 }
 
@@ -86,7 +85,7 @@ impl Server {
     ) -> Result<ServerAnswer, UnansweredReason> {
         let mut limit = limit;
         self.wait_until_running(&mut limit).await.map_err(UnansweredReason::NotSent)?;
-        let place = self.place.borrow().clone().filter(|_| self.state() == State::Running);
+        let place = self.place.present().filter(|_| self.state() == State::Running);
         let place = place.ok_or_else(|| UnansweredReason::NotSent(self.unavailable(None)))?;
         let _in_use = InUse::begin(self, slot);
         self.on_call_sent();
@@ -109,13 +108,7 @@ impl Server {
 
     /// Waits until it is removed.
     async fn removed(&self) {
-        loop {
-            let changed = self.changed.notified();
-            if self.is_removed() {
-                return;
-            }
-            changed.await;
-        }
+        self.life.until(|| self.is_removed()).await;
     }
 
     /// Waits until it runs and its tools are listed, where that is worth it; the time is taken off `limit`. A server whose
@@ -125,7 +118,7 @@ impl Server {
     /// Why it cannot be asked.
     pub async fn ready(self: &Rc<Self>, limit: &mut TimeLimit) -> Result<(), Unavailable> {
         self.wait_until_running(limit).await?;
-        let lists = self.lists.borrow().clone();
+        let lists = self.lists.present();
         if lists.tools().is_none() {
             wait_for(lists.tools_settled(), limit).await;
         }
@@ -134,7 +127,7 @@ impl Server {
 
     /// Waits until a round of lists that is under way is over, at most [`TOOLS_WAIT`]; the time is taken off `limit`.
     pub async fn listed(&self, limit: &mut TimeLimit) {
-        let lists = self.lists.borrow().clone();
+        let lists = self.lists.present();
         wait_for(lists.fetched(), limit).await;
     }
 
@@ -163,22 +156,26 @@ impl Server {
     async fn wait_for_start(self: &Rc<Self>, began: Instant, limit: Duration) -> Result<(), Unavailable> {
         // A server whose turn to start with the bridge has not come is brought forward.
         if !self.is_removed() {
-            self.apply(if self.pending.take() { LifecycleEvent::Start } else { LifecycleEvent::Demand });
+            self.apply(if self.life.take_expected() {
+                LifecycleEvent::Start
+            } else {
+                LifecycleEvent::Demand
+            });
         }
         let wait = self.settings().queue_wait.min(limit);
         if wait.is_zero() {
             return Err(self.unavailable(None));
         }
-        let Some(_waiting) = self.queue.take() else {
+        let Some(_waiting) = self.usage.place_in_queue() else {
             return Err(Unavailable { queue_full: true, ..self.unavailable(None) });
         };
         let mut waited = None;
         loop {
-            let changed = self.changed.notified();
+            let changed = self.life.changed();
             if self.state() == State::Running {
                 return Ok(());
             }
-            if !self.machine.borrow().is_worth_waiting() {
+            if !self.life.is_worth_waiting() {
                 return Err(self.unavailable(waited));
             }
             let in_time = tokio::time::timeout_at((began + wait).into(), changed).await;
@@ -192,7 +189,7 @@ impl Server {
     /// The answer to a call of a server that is stopped, and that no call starts.
     #[must_use]
     pub fn at_rest(&self) -> Option<Unavailable> {
-        let rests = self.state() == State::Stopped && !self.wakes_on_demand() && !self.pending.get();
+        let rests = self.state() == State::Stopped && !self.wakes_on_demand() && !self.life.is_expected();
         rests.then(|| self.unavailable(None))
     }
 

@@ -2,7 +2,6 @@
 //!
 //! Owns the profile of the last start and the list of refusals. Must never decide what is allowed: that is the policy's.
 
-use std::collections::VecDeque;
 use std::io::ErrorKind;
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
@@ -13,71 +12,38 @@ use harbor_ipc_proto::link::runner::Lack;
 use harbor_policy::consent::facts::Holding;
 use harbor_policy::consent::holding::{self, ServerTraits};
 use harbor_policy::lifecycle::State;
-use harbor_policy::sandbox::hint::{Advice, Told, advice};
+use harbor_policy::sandbox::hint::{Advice, advice};
 use harbor_policy::sandbox::paths::{below, parent};
-use harbor_policy::sandbox::{Profile, profile};
+use harbor_policy::sandbox::profile;
 
 use super::Server;
+use super::parts::confinement::{Confined, Denied};
 use crate::store::definitions::Definition;
-
-/// How many refusals are kept, the newest.
-const KEPT: usize = 32;
-
-/// The profile of a start, and what it was decided from.
-#[derive(Debug, Clone)]
-pub struct Confined {
-    /// The profile that holds it.
-    pub profile: Profile,
-    /// The facts that were found on the disk.
-    pub facts: harbor_policy::sandbox::SandboxFacts,
-}
-
-/// Something that a server was refused.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Denied {
-    /// A path as the server wrote it; else in words, which begin with no `/`.
-    pub path: String,
-    /// True if it wanted to write, for a path.
-    pub write: bool,
-    /// The advice on what would allow it, or why nothing does.
-    pub advice: Result<Advice, String>,
-}
-
-impl Denied {
-    /// The form in which it is told.
-    pub(super) fn told(&self) -> Told<'_> {
-        let (allow, mind) = match &self.advice {
-            Ok(advice) => (Some(&*advice.option), advice.mind),
-            Err(_) => (None, None),
-        };
-        Told { what: &self.path, allow, mind, never: self.advice.as_ref().err().map(String::as_str) }
-    }
-}
 
 impl Server {
     /// A start is held to this from now on.
     pub(super) fn is_held(&self, confined: Confined) {
-        *self.confined.borrow_mut() = Some(Rc::new(confined));
+        self.confinement.hold(confined);
     }
 
     /// Its starts get no network from now on.
-    pub(in crate::supervisor) fn is_cut_off(&self) {
+    pub(crate) fn is_cut_off(&self) {
         let definition = Definition::clone(&self.definition());
         let sandbox = SandboxSettings { network: Some(NetworkKind::None), ..definition.sandbox.clone() };
-        *self.definition.borrow_mut() = Rc::new(Definition { sandbox, ..definition });
+        self.identity.redefine(Definition { sandbox, ..definition });
     }
 
     /// The profile of its last start.
     #[must_use]
     pub fn confined(&self) -> Option<Rc<Confined>> {
-        self.confined.borrow().clone()
+        self.confinement.of_last_start()
     }
 
     /// The facts for consent about what holds it now; for a server that does not run, about what holds its next start.
     pub async fn holding(&self) -> Holding {
         let definition = self.definition();
         let given = ServerTraits {
-            secrets: !definition.secrets.is_empty() || self.has_secrets(),
+            secrets: !definition.secrets.is_empty() || self.secrets.were_given(),
             private: definition.supervision.private == Some(true),
             image: self.has_image(),
         };
@@ -113,7 +79,7 @@ impl Server {
     /// # Errors
     /// Why it would not be started.
     pub async fn would_be_confined_by(&self, settings: SandboxSettings) -> Result<Confined, String> {
-        self.runners.swept().await;
+        self.runners().swept().await;
         self.confined_by(settings).await
     }
 
@@ -143,7 +109,7 @@ impl Server {
         if self.has_image() {
             return self.container_held(&settings, facts);
         }
-        profile(&settings, &facts, &self.runners.offer()).map(|profile| Confined { profile, facts })
+        profile(&settings, &facts, &self.runners().offer()).map(|profile| Confined { profile, facts })
     }
 
     /// The names in its environment.
@@ -153,7 +119,7 @@ impl Server {
             true => self.container_variables(confined),
             false => self.environment(&self.definition().env, confined).into_keys().collect(),
         };
-        let mut names: Vec<_> = own.into_iter().chain(self.secret_names()).collect();
+        let mut names: Vec<_> = own.into_iter().chain(self.secrets.names()).collect();
         names.sort();
         names.dedup();
         names
@@ -162,7 +128,7 @@ impl Server {
     /// The things that it was refused since the bridge began, newest last.
     #[must_use]
     pub fn denied(&self) -> Vec<Denied> {
-        self.denied.borrow().iter().cloned().collect()
+        self.confinement.denied()
     }
 
     /// Its runner has read, in what the server said, that it was refused a path. It is the server that says so: nothing
@@ -187,7 +153,7 @@ impl Server {
             let looked =
                 tokio::task::spawn_blocking(move || looked_at(denied, made, missing, is_hidden)).await;
             if let Some(kept) = kept {
-                server.denied.borrow_mut().retain(|denied| *denied != kept);
+                server.confinement.drop_denied(&kept);
             }
             match looked {
                 Ok(RefusalFinding::Denied(denied)) => server.note_denied(denied),
@@ -207,7 +173,7 @@ impl Server {
     }
 
     /// The person's home, where a file below it is there and kept from the server.
-    pub(in crate::supervisor) async fn keeps_from_it(&self, file: &str) -> Option<String> {
+    pub(crate) async fn keeps_from_it(&self, file: &str) -> Option<String> {
         let confined = self.confined_by_grants()?;
         let home = confined.facts.home.clone()?;
         let path = below(&home, file);
@@ -217,10 +183,7 @@ impl Server {
     }
 
     /// The first of these places that is here and that it does not reach, with the option that opens it, or why nothing does.
-    pub(in crate::supervisor) async fn closed_to_it(
-        &self,
-        places: Vec<String>,
-    ) -> Option<(String, Result<String, String>)> {
+    pub(crate) async fn closed_to_it(&self, places: Vec<String>) -> Option<(String, Result<String, String>)> {
         let confined = self.confined_by_grants()?;
         let looked = tokio::task::spawn_blocking(move || {
             let real = |place: String| Some((place.clone(), Path::new(&place).canonicalize().ok()?));
@@ -233,7 +196,7 @@ impl Server {
     }
 
     pub(super) fn note_denied(&self, denied: Denied) {
-        let hint = hint(self.id.as_str(), &denied);
+        let hint = hint(self.id().as_str(), &denied);
         if self.keep(denied) {
             self.remark(hint);
         }
@@ -245,15 +208,7 @@ impl Server {
         if self.hidden(denied.path.clone()) != denied.path {
             return false;
         }
-        let mut all = self.denied.borrow_mut();
-        let is_new = !all.contains(&denied);
-        if is_new {
-            all.push_back(denied);
-            while all.len() > KEPT {
-                all.pop_front();
-            }
-        }
-        is_new
+        self.confinement.keep(denied)
     }
 }
 
@@ -314,9 +269,6 @@ fn hint(id: &str, denied: &Denied) -> String {
         Err(why) => format!("the sandbox refused {what}: {why}"),
     }
 }
-
-/// The refusals of one server.
-pub(super) type Refusals = VecDeque<Denied>;
 
 #[cfg(test)]
 mod tests {

@@ -24,7 +24,7 @@ use harbor_policy::lifecycle::State;
 
 use self::asking::{QUICK, millis, said};
 use super::Server;
-use super::confining::Confined;
+use super::parts::confinement::Confined;
 use crate::link::EndReport;
 
 /// How long a removal may take.
@@ -43,11 +43,11 @@ impl Server {
     /// The image that it runs, once it was found.
     #[must_use]
     pub fn pinned(&self) -> Option<Pinned> {
-        self.image.borrow().clone()
+        self.package.image()
     }
 
     fn image_dir(&self) -> PathBuf {
-        self.runners.shared.paths.server_image(self.id.as_str())
+        self.runners().shared.paths.server_image(self.id().as_str())
     }
 
     /// Names of the variables that its container gets.
@@ -77,8 +77,8 @@ impl Server {
         let image = self.pinned().ok_or("find out which image it runs")?;
         let confine = |why| format!("confine it: {why}");
         let confined = self.container_held(&self.definition().sandbox, facts).map_err(confine)?;
-        let instance = &self.runners.shared.marks.instance;
-        let name = format!("harbor-{instance}-{}-{:x}", self.id, wall_clock());
+        let instance = &self.runners().shared.marks.instance;
+        let name = format!("harbor-{instance}-{}-{:x}", self.id(), wall_clock());
         let mut variables = self.container_variables(&confined);
         let own = variables.len();
         variables.extend(secrets.variables().into_keys());
@@ -90,7 +90,7 @@ impl Server {
         let start = container::ContainerStart {
             name: &name,
             instance,
-            server: self.id.as_str(),
+            server: self.id().as_str(),
             image: &image,
             variables: &variables,
             args: &self.definition().args,
@@ -124,7 +124,7 @@ impl Server {
 
     /// Removes what is left of it in containers, once nothing of an earlier bridge is in the way.
     pub(in crate::supervisor) async fn clear_behind(&self) {
-        self.runners.swept().await;
+        self.runners().swept().await;
         if let Err(why) = self.clear_containers().await {
             self.remark(why);
         }
@@ -136,15 +136,15 @@ impl Server {
     /// Why there may be one left, which could still write to its data.
     pub(super) async fn clear_containers(&self) -> Result<(), String> {
         let Some(pinned) = self.pinned() else { return Ok(()) };
-        let _turn = self.clearing.lock().await;
+        let _turn = self.package.clearing().await;
         let engine = pinned.engine;
         let why = |report: Rc<EndReport>| format!("remove what is left of its container: {}", report.message);
-        let list = engine.list(&self.runners.shared.marks.instance, self.id.as_str());
+        let list = engine.list(&self.runners().shared.marks.instance, self.id().as_str());
         let left = engine::listed(&self.ask_engine(engine, list, QUICK).await.map_err(why)?);
         if left.is_empty() {
             return Ok(());
         }
-        tracing::warn!(server = %self.id, count = left.len(), "containers were left behind; they are removed");
+        tracing::warn!(server = %self.id(), count = left.len(), "containers were left behind; they are removed");
         self.ask_engine(engine, engine.remove(&left), REMOVAL).await.map(drop).map_err(why)
     }
 
@@ -163,7 +163,7 @@ impl Server {
         let failed = report.exit_code.is_some_and(|code| ENGINE_FAILED.contains(&code));
         if failed && self.state() == State::Starting {
             // The next start looks whether the image is still there.
-            self.machine.borrow_mut().package_is_lost();
+            self.life.package_is_lost();
             let message = format!("{engine} could not run the image: {}", said(&report));
             return Rc::new(EndReport { message, cause: "spawn_failed", ..(*report).clone() });
         }
@@ -173,7 +173,7 @@ impl Server {
                 let mib = bytes >> 20;
                 format!(
                     "it ran out of memory; its container may use {mib} MiB: `harbor sandbox {} --memory {}` allows it more",
-                    self.id,
+                    self.id(),
                     mib * 2
                 )
             };

@@ -4,13 +4,13 @@
 //! deadline, tells listeners.
 
 use std::rc::Rc;
-use std::time::Duration;
 
 use harbor_home::clock::wall_clock;
 use harbor_ipc_proto::link::runner::ToRunner;
 use harbor_policy::lifecycle::{LifecycleAction, LifecycleEvent, State};
 
-use super::{NEEDS_BUILD, PLANNED, Server, Started};
+use super::parts::life::LifeStep;
+use super::{NEEDS_BUILD, PLANNED, Server};
 use crate::link::EndReport;
 use crate::supervisor::supervisor_events::{StateChange, SupervisorEvent};
 
@@ -18,28 +18,10 @@ use crate::supervisor::supervisor_events::{StateChange, SupervisorEvent};
 const STALL_MS: u64 = 500;
 
 impl Server {
-    pub(super) fn now(&self) -> u64 {
-        u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)
-    }
-
     pub(super) fn apply(self: &Rc<Self>, event: LifecycleEvent) {
-        let before = self.state();
-        let actions = self.machine.borrow_mut().on(event, self.now());
-        let begins =
-            actions.iter().any(|action| matches!(action, LifecycleAction::Install | LifecycleAction::Launch));
-        if begins && event == LifecycleEvent::Start {
-            self.restarts.set(0);
-            *self.last_exit.borrow_mut() = None;
-        } else if begins && matches!(before, State::Crashed | State::Failed) {
-            self.restarts.set(self.restarts.get() + 1);
-        }
+        let LifeStep { before, moved, actions } = self.life.step(event);
         self.set_life_alarm();
-        let moved = self.state() != before;
-        if moved && before == State::Stopping {
-            self.stops.set(self.stops.get() + 1);
-        }
         if moved {
-            self.note_times();
             self.log_a_fall();
             self.tell(before);
         }
@@ -47,30 +29,20 @@ impl Server {
             self.perform(*action);
         }
         if moved || !actions.is_empty() {
-            self.changed.notify_waiters();
+            self.life.wake();
         }
-    }
-
-    fn note_times(&self) {
-        let machine = self.machine.borrow();
-        let next = machine.next_retry().or(machine.half_open_at());
-        self.since.set(wall_clock());
-        self.next_retry.set(next.map(|at| wall_clock() + at.saturating_sub(self.now())));
     }
 
     /// Puts an end that nobody asked for into the bridge's log. The server's own words about it are in its own log.
     fn log_a_fall(&self) {
-        let (report, machine) = (self.last_exit.borrow(), self.machine.borrow());
         // Of a plan nothing more was wanted.
-        let Some(report) = report.as_ref().filter(|report| ![PLANNED, NEEDS_BUILD].contains(&report.cause))
-        else {
-            return;
-        };
-        let (server, cause, exit_code, signal) = (&self.id, report.cause, report.exit_code, report.signal);
-        match machine.state() {
+        let is_fall = |report: &Rc<EndReport>| ![PLANNED, NEEDS_BUILD].contains(&report.cause);
+        let Some(report) = self.life.last_exit().filter(is_fall) else { return };
+        let (server, cause, exit_code, signal) = (self.id(), report.cause, report.exit_code, report.signal);
+        match self.state() {
             State::Crashed => {
-                let retry_in_ms = machine.next_retry().map(|at| at.saturating_sub(self.now()));
-                let restart = machine.attempt();
+                let retry_in_ms = self.life.retry_in();
+                let restart = self.life.attempt();
                 tracing::warn!(%server, cause, exit_code, signal, restart, retry_in_ms, "crashed");
             }
             // That its versions are known is what this start was for.
@@ -79,11 +51,11 @@ impl Server {
             State::Failed if report.need().is_some() => {
                 tracing::warn!(%server, cause, "not started, it waits for a person");
             }
-            State::Failed if self.trial.is_some() => {
+            State::Failed if self.identity.is_on_trial() => {
                 tracing::error!(%server, cause, exit_code, signal, "could not be installed");
             }
             State::Failed => {
-                let restarts = machine.attempt();
+                let restarts = self.life.attempt();
                 tracing::error!(%server, cause, exit_code, signal, restarts, "failed, and is given up");
             }
             _ => {}
@@ -91,21 +63,15 @@ impl Server {
     }
 
     pub(super) fn set_life_alarm(self: &Rc<Self>) {
-        let deadline = self.machine.borrow().deadline();
-        let wait = deadline.map(|at| Duration::from_millis(at.saturating_sub(self.now())));
-        self.life.set(self, wait, Self::on_life_alarm);
+        self.life.set_alarm(self, Self::on_life_alarm);
     }
 
     /// An alarm that rings much too late says that this process was stopped, or starved. What its runners have
     /// said meanwhile lies ready, and comes first.
     fn on_life_alarm(self: &Rc<Self>) {
-        let deadline = self.machine.borrow().deadline();
-        let late = deadline.is_some_and(|at| self.now() > at + STALL_MS);
-        if late && !self.stalled.replace(true) {
-            return self.life.set(self, Some(Duration::from_millis(STALL_MS)), Self::on_life_alarm);
+        if !self.life.rings_too_late(self, STALL_MS, Self::on_life_alarm) {
+            self.apply(LifecycleEvent::Tick);
         }
-        self.stalled.set(false);
-        self.apply(LifecycleEvent::Tick);
     }
 
     fn perform(self: &Rc<Self>, action: LifecycleAction) {
@@ -115,47 +81,49 @@ impl Server {
             LifecycleAction::Halt => self.send_to_runner(|server| ToRunner::Disconnect { server }),
             LifecycleAction::Kill => self.kill(),
             LifecycleAction::KillRunner => {
-                tracing::warn!(server = %self.id, "its runner does not obey and is killed");
+                tracing::warn!(server = %self.id(), "its runner does not obey and is killed");
                 let why = "its runner did not react in time and was killed";
-                self.verdict.set(self.place.borrow().as_ref().map(|_| why));
+                if !self.place.is_free() {
+                    self.place.judge(why);
+                }
                 self.kill_runner();
             }
-            LifecycleAction::AnnounceRunning => self.answer_starters(&Ok(self.lists.borrow().clone())),
+            LifecycleAction::AnnounceRunning => self.life.answer_starters(&Ok(self.lists.present())),
             // Calls that wait look for themselves: every change wakes them.
             LifecycleAction::AnnounceCrash | LifecycleAction::AnnounceDown => {
-                self.answer_starters(&Err(self.why_down()))
+                self.life.answer_starters(&Err(self.why_down()))
             }
             LifecycleAction::CountIllegal => {
-                self.illegal.set(self.illegal.get() + 1);
-                tracing::warn!(server = %self.id, count = self.illegal.get(), "an event did not fit its state");
+                let count = self.life.count_illegal();
+                tracing::warn!(server = %self.id(), count, "an event did not fit its state");
             }
         }
     }
 
     /// Tells the runner to end what it has of this server. Where it has nothing yet, that is its end.
     fn send_to_runner(self: &Rc<Self>, message: impl FnOnce(u32) -> ToRunner<'static>) {
-        let place = self.place.borrow().clone();
+        let place = self.place.present();
         match place {
             Some(place) => place.runner.link.send(&message(place.number)),
             // The task that installs sees the change between its steps.
-            None if self.installing.get() => {}
+            None if self.package.is_installing() => {}
             None => self.apply(LifecycleEvent::Ended),
         }
     }
 
     fn kill(self: &Rc<Self>) {
-        match self.verdict.get() {
+        match self.place.has_verdict() {
             // The runner is hung as well: it would not hear of it.
-            Some(_) => self.kill_runner(),
-            None => self.send_to_runner(|server| ToRunner::Kill { server }),
+            true => self.kill_runner(),
+            false => self.send_to_runner(|server| ToRunner::Kill { server }),
         }
     }
 
     fn kill_runner(self: &Rc<Self>) {
-        let place = self.place.borrow().clone();
+        let place = self.place.present();
         match place {
             Some(place) => place.runner.kill(),
-            None if self.installing.get() => {}
+            None if self.package.is_installing() => {}
             None => self
                 .ended_because(EndReport::because("spawn_failed", "its runner could not be started in time")),
         }
@@ -163,36 +131,22 @@ impl Server {
 
     /// It is gone for a reason that no runner told.
     pub(super) fn ended_because(self: &Rc<Self>, report: EndReport) {
-        self.note_exit(Rc::new(report));
+        self.life.note_exit(Rc::new(report));
         self.apply(LifecycleEvent::Ended);
-    }
-
-    /// Remembers how it ended, unless it was told to.
-    pub(super) fn note_exit(&self, report: Rc<EndReport>) {
-        if !report.was_asked_for() {
-            *self.last_exit.borrow_mut() = Some(report);
-        }
-    }
-
-    pub(super) fn answer_starters(&self, answer: &Started) {
-        for starter in self.starters.take() {
-            // A client that has left waits no longer.
-            let _ = starter.send(answer.clone());
-        }
     }
 
     /// Tells listeners and those who wait for a start what has changed.
     pub(super) fn tell(&self, before: State) {
-        if self.gone.get() {
+        if self.identity.is_gone() {
             return;
         }
         let change = self.change(Some(before));
         match self.instance() {
-            Some(_) => self.runners.tell(&SupervisorEvent::Instance(&self.id)),
-            None => self.runners.tell(&SupervisorEvent::Change(&change)),
+            Some(_) => self.runners().tell(&SupervisorEvent::Instance(self.id())),
+            None => self.runners().tell(&SupervisorEvent::Change(&change)),
         }
         if let Some(text) = self.describe(&change) {
-            self.note(&text);
+            self.life.tell_starters(&text);
         }
     }
 
@@ -202,7 +156,7 @@ impl Server {
         let down = matches!(status.state, State::Crashed | State::Failed);
         let counts = down || status.state == State::Starting;
         StateChange {
-            server: self.id.clone(),
+            server: self.id().clone(),
             before,
             now: Some(status.state),
             timestamp: wall_clock(),
@@ -224,15 +178,5 @@ impl Server {
             }
             _ => None,
         }
-    }
-
-    /// Says something to those who wait for a start.
-    pub(super) fn note(&self, text: &str) {
-        let notes: Vec<_> = {
-            let mut notes = self.notes.borrow_mut();
-            notes.retain(|note| note.strong_count() > 0);
-            notes.iter().filter_map(std::rc::Weak::upgrade).collect()
-        };
-        notes.iter().for_each(|note| note(text));
     }
 }

@@ -18,26 +18,22 @@ use crate::supervisor::logs::{self, Line, Source};
 use crate::supervisor::supervisor_events::SupervisorEvent;
 
 impl Server {
-    pub(in crate::supervisor) fn on_started(&self, pid: u32) {
-        self.pid.set(Some(pid));
-        let containment = self.place.borrow().as_ref().and_then(|place| place.runner.containment());
-        *self.containment.borrow_mut() = containment;
-    }
-
-    pub(in crate::supervisor) fn on_connected(self: &Rc<Self>, info: Info) {
-        tracing::info!(server = %self.id, revision = info.protocol_version, "connected");
+    pub(super) fn on_connected(self: &Rc<Self>, info: Info) {
+        tracing::info!(server = %self.id(), revision = info.protocol_version, "connected");
         let revision = info.insists.then(|| info.protocol_version.clone());
         let spoken = Spoken { era: info.era, revision };
-        if self.spoken.replace(Some(spoken.clone())).as_ref() != Some(&spoken) {
+        if self.place.note_spoken(&spoken) {
             let server = self.clone();
             tokio::task::spawn_local(async move {
-                if let Err(error) = server.runners.shared.definitions.remember_era(&server.id, spoken).await {
-                    tracing::warn!(server = %server.id, %error, "its generation of MCP is not remembered");
+                if let Err(error) =
+                    server.runners().shared.definitions.remember_era(server.id(), spoken).await
+                {
+                    tracing::warn!(server = %server.id(), %error, "its generation of MCP is not remembered");
                 }
             });
         }
-        *self.lists.borrow_mut() = Rc::new(Lists::of(&info.capabilities));
-        *self.info.borrow_mut() = Some(info);
+        self.lists.begin(Lists::of(&info.capabilities));
+        self.place.note_info(info);
         self.begin_watching();
         self.apply(LifecycleEvent::Connected);
         if self.state() == State::Running {
@@ -49,24 +45,24 @@ impl Server {
 
     /// The generation of MCP that it was found to speak.
     pub(super) fn known_era(&self) -> Option<Era> {
-        self.spoken.borrow().as_ref().map(|spoken| spoken.era)
+        self.place.spoken().map(|spoken| spoken.era)
     }
 
     /// The revision that it insisted on.
     pub(super) fn known_revision(&self) -> Option<String> {
-        self.spoken.borrow().as_ref()?.revision.clone()
+        self.place.spoken()?.revision
     }
 
-    pub(in crate::supervisor) fn on_list_changed(self: &Rc<Self>, list: List) {
+    pub(super) fn on_list_changed(self: &Rc<Self>, list: List) {
         if self.state() == State::Running {
             self.fetch_lists(ListKind::changed_by(list));
         }
     }
 
-    pub(in crate::supervisor) fn on_log(&self, source: LogSource, level: Option<String>, text: String) {
+    pub(super) fn on_log(&self, source: LogSource, level: Option<String>, text: String) {
         let mut source = logs::source(source);
         if self.state() == State::Installing {
-            self.note(&format!("installing {}: {text}", self.installed()));
+            self.life.tell_starters(&format!("installing {}: {text}", self.installed()));
             // Apart from what the server itself says: it is pages of an installer's, and of interest while that fails.
             source = Source::Install;
         }
@@ -87,38 +83,25 @@ impl Server {
             let name = self.instance().unwrap_or_default();
             return plain.add_line(Line { text: format!("[{name}] {}", line.text), ..line });
         }
-        self.runners.shared.logs.append(&self.id, &line);
-        if !self.gone.get() {
-            self.runners.tell(&SupervisorEvent::Log(&self.id, &line));
+        self.runners().shared.logs.append(self.id(), &line);
+        if !self.identity.is_gone() {
+            self.runners().tell(&SupervisorEvent::Log(self.id(), &line));
         }
-        self.logs.borrow_mut().add(line);
+        self.lists.add_line(line);
     }
 
-    pub(in crate::supervisor) fn on_late(&self, of_start: u64) {
-        self.late_of_start.set(of_start);
-    }
-
-    pub(in crate::supervisor) fn on_late_reply(&self) {
-        self.late.set(self.late.get() + 1);
-    }
-
-    pub(super) fn is_at(&self, number: u32) -> bool {
-        self.place.borrow().as_ref().is_some_and(|place| place.number == number)
-    }
-
-    pub(in crate::supervisor) fn on_ended(self: &Rc<Self>, number: u32, report: Rc<EndReport>) {
+    pub(super) fn start_ended(self: &Rc<Self>, number: u32, report: Rc<EndReport>) {
         if self.is_clear_behind(number) {
             self.clear_if_lost(&report);
-        } else if self.is_at(number) {
+        } else if self.place.is_at(number) {
             self.end(report);
         }
     }
 
     pub(super) fn end(self: &Rc<Self>, report: Rc<EndReport>) {
         self.forget_start();
-        let verdict = self.verdict.take();
-        let run = self.run.take();
-        if let Some((_, waiting)) = run {
+        let verdict = self.place.take_verdict();
+        if let Some(waiting) = self.package.end_run() {
             // Nobody waits when the bridge is on its way out.
             let _ = waiting.send(report);
             return;
@@ -131,7 +114,7 @@ impl Server {
         let report = if self.has_image() { self.container_ended(report) } else { report };
         let report = self.with_repair(self.given_more_time(report));
         if report.was_asked_for() {
-            tracing::info!(server = %self.id, cause = report.cause, "ended");
+            tracing::info!(server = %self.id(), cause = report.cause, "ended");
         }
         if !report.was_asked_for() {
             self.remark(report.message.clone());
@@ -140,7 +123,7 @@ impl Server {
         if report.cause == "disk_full" {
             self.remove_temporary_files();
         }
-        self.note_exit(report);
+        self.life.note_exit(report);
         self.apply(event);
     }
 
@@ -148,26 +131,24 @@ impl Server {
     fn remove_temporary_files(&self) {
         let tmp = self.root().join("tmp");
         // Who has the turn removes older ones, and the next start what is left.
-        if let Some(turn) = self.runners.shared.leftovers.turn_now(&self.id).filter(|_| self.trial.is_none())
+        if let Some(turn) =
+            self.runners().shared.leftovers.turn_now(self.id()).filter(|_| !self.identity.is_on_trial())
         {
             tokio::task::spawn_blocking(move || turn.set_aside(&tmp));
         }
     }
 
     fn forget_start(&self) {
-        *self.place.borrow_mut() = None;
-        self.pid.set(None);
-        *self.info.borrow_mut() = None;
-        self.late.set(self.late.get() + self.late_of_start.take());
+        self.place.leave();
+        self.usage.end_start();
         self.stop_watching();
-        self.lists.borrow().mark_complete();
-        *self.lists.borrow_mut() = Rc::default();
+        self.lists.end();
     }
 
     /// Its tools were listed. Those of an earlier start are nobody's news.
     fn on_tools(&self, lists: &Rc<Lists>) {
         // Before anybody keeps them: what a server says of its tools is stored, and goes to its clients.
-        if self.has_secrets() {
+        if self.secrets.were_given() {
             let left_out = lists.hide(|text| self.without_secrets(text));
             if left_out > 0 {
                 self.remark(format!(
@@ -176,7 +157,7 @@ impl Server {
             }
         }
         if let Some(tools) = lists.tools().filter(|_| self.has(lists)) {
-            let before = self.known_tools.replace(Some(tools.clone()));
+            let before = self.lists.know_tools(tools.clone());
             // What is as it was is no news: two Harbors that are each other's servers would tell each other for ever.
             // Of an instance only what its server has not told.
             if let Some(plain) = self.plain() {
@@ -187,18 +168,18 @@ impl Server {
                 }
             }
             if lists.is_first_telling() || before.as_ref() != Some(&tools) {
-                self.runners.tell(&SupervisorEvent::Tools(&self.id, &tools));
+                self.runners().tell(&SupervisorEvent::Tools(self.id(), &tools));
             }
         }
     }
 
     /// True if these are the lists of its present start.
     fn has(&self, lists: &Rc<Lists>) -> bool {
-        Rc::ptr_eq(lists, &self.lists.borrow()) && !self.gone.get()
+        self.lists.are(lists) && !self.identity.is_gone()
     }
 
     fn fetch_lists(self: &Rc<Self>, kinds: &[ListKind]) {
-        let (Some(place), lists) = (self.place.borrow().clone(), self.lists.borrow().clone()) else { return };
+        let (Some(place), lists) = (self.place.present(), self.lists.present()) else { return };
         if !lists.want(kinds) {
             return;
         }
@@ -206,16 +187,16 @@ impl Server {
         tokio::task::spawn_local(async move {
             let tell = |kind, fetched: Result<ListChange, String>| match fetched {
                 Ok(_) if kind == ListKind::Tools => server.on_tools(&lists),
-                Ok(change) if server.has(&lists) && server.owner.is_none() => {
-                    server.runners.tell(&SupervisorEvent::Listed(&server.id, kind));
+                Ok(change) if server.has(&lists) && !server.instances.is_instance() => {
+                    server.runners().tell(&SupervisorEvent::Listed(server.id(), kind));
                     if matches!(change, ListChange::Some) {
-                        server.runners.tell(&SupervisorEvent::Offers(&server.id, kind));
+                        server.runners().tell(&SupervisorEvent::Offers(server.id(), kind));
                     }
                 }
                 Ok(_) => {}
                 Err(why) => server.remark(format!("its {} could not be listed: {why}", kind.in_words())),
             };
-            let check_output = server.runners.shared.config.now().check_output;
+            let check_output = server.runners().shared.config.now().check_output;
             lists.fetch_wanted(&place.runner.link, place.number, check_output, tell).await;
         });
     }

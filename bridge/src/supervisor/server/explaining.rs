@@ -11,7 +11,8 @@ use harbor_policy::package::{Package, Step};
 use harbor_policy::pythons::Chosen;
 use harbor_policy::timeout_advice::{is_unexplained, more_time};
 
-use super::{Server, TrialOf};
+use super::Server;
+use super::parts::trial::TrialOf;
 use crate::link::{EndReport, NOT_EXECUTABLE};
 use crate::store::locks::LockedPython;
 
@@ -44,10 +45,10 @@ impl Server {
         let is_persons = |trial: &TrialOf| {
             trial.package.as_ref().and_then(Package::binary).is_some_and(|binary| binary.sha256.is_some())
         };
-        match &self.trial {
+        match self.identity.trial() {
             None => format!(
                 "if whoever publishes it has replaced it, `harbor upgrade {}` accepts it",
-                self.id
+                self.id()
             ),
             Some(trial) if is_persons(trial) => {
                 "compare the SHA-256 that you gave with what its publisher says now; without one you are shown what comes"
@@ -63,17 +64,17 @@ impl Server {
         if !helps {
             return report;
         }
-        let message = format!("{}{}", report.message, more_time(self.id.as_str()));
+        let message = format!("{}{}", report.message, more_time(self.id().as_str()));
         Rc::new(EndReport { message, ..(*report).clone() })
     }
 
     /// How its package is installed again, where the kernel does not run a file of it.
     pub(super) fn with_repair(&self, report: Rc<EndReport>) -> Rc<EndReport> {
-        let is_packages = self.package.is_some() && self.trial.is_none();
+        let is_packages = self.package.wanted().is_some() && !self.identity.is_on_trial();
         let Some(why) = report.message.strip_suffix(NOT_EXECUTABLE).filter(|_| is_packages) else {
             return report;
         };
-        let (dir, id) = (self.package_dir(), &self.id);
+        let (dir, id) = (self.package_dir(), self.id());
         let message = format!(
             "{why}: a file of its package is damaged; delete {}, and `harbor start {id}` installs it again, as it is locked",
             dir.display()
@@ -83,9 +84,9 @@ impl Server {
 
     /// The end of a failed command. `lines`: how many lines were logged since it began.
     pub(super) fn step_failed(&self, command: &Step, report: &EndReport, lines: u64) -> EndReport {
-        let lines = self.logs.borrow().last(usize::try_from(lines).unwrap_or(usize::MAX));
+        let lines = self.lists.last_lines(usize::try_from(lines).unwrap_or(usize::MAX));
         let said = &with_code_first(&report.stderr_tail, lines.iter().map(|line| &*line.text));
-        let reason = self.package.as_ref().and_then(|package| reason(package, said));
+        let reason = self.package.wanted().and_then(|package| reason(package, said));
         let reason = reason.map(|why| match why.contains(OTHER_FILE) {
             true => format!("{why}; {}", self.way_to_another()),
             false => why,
@@ -98,9 +99,9 @@ impl Server {
 
     /// The advice where the locked version is gone: another version is taken on purpose only.
     fn is_gone(&self, said: &str) -> Option<String> {
-        let lock = self.lock().filter(|_| self.trial.is_none())?;
-        let why = gone(self.package.as_ref()?, &lock.version, said)?;
-        Some(format!("{why}; `harbor upgrade {}` installs the current one", self.id))
+        let lock = self.lock().filter(|_| !self.identity.is_on_trial())?;
+        let why = gone(self.package.wanted()?, &lock.version, said)?;
+        Some(format!("{why}; `harbor upgrade {}` installs the current one", self.id()))
     }
 }
 

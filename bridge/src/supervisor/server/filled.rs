@@ -37,7 +37,7 @@ impl Server {
             0
         });
         let used = counted.await.ok().filter(|bytes| *bytes > most)?;
-        let (used, limit, id) = (used.div_ceil(MIB), most / MIB, &self.id);
+        let (used, limit, id) = (used.div_ceil(MIB), most / MIB, self.id());
         let message = format!(
             "it is not started: it has {used} MiB or more in its data and may use {limit}; delete what it does not need in {place}, or \
              `harbor sandbox {id} --disk {}` allows it more",

@@ -21,12 +21,12 @@ use harbor_policy::lifecycle::{LifecycleEvent, State};
 use harbor_policy::limits;
 use harbor_policy::package::binary::FETCHER;
 use harbor_policy::package::{Content, Ecosystem, Package, Step, git, install, must_build, prepare, pypi};
-use tokio::sync::oneshot;
 
+use super::Server;
 use super::explaining::{Ended, failed, needs_build};
+use super::parts::package::pinned;
 use super::prepared::LaunchTarget;
 use super::resolving::ResolutionTask;
-use super::{Server, pinned};
 use crate::link::EndReport;
 use crate::store::locks::{Lock, Locked};
 use crate::store::packages;
@@ -35,25 +35,27 @@ use crate::store::packages::repository::{Checkout, checkout, look, make_executab
 use crate::store::removal::remove_tree;
 
 /// The cause of an end that only says that the versions are known.
-pub(in crate::supervisor) const PLANNED: &str = "planned";
+pub(crate) const PLANNED: &str = "planned";
 
 impl Server {
     pub(super) fn install(self: &Rc<Self>) {
         if let Some(image) = self.definition().image.clone() {
             return self.install_image(image);
         }
-        let Some(package) = self.package.clone() else { return self.apply(LifecycleEvent::Installed) };
-        self.installing.set(true);
+        let Some(package) = self.package.wanted().cloned() else {
+            return self.apply(LifecycleEvent::Installed);
+        };
+        self.package.set_installing(true);
         let server = self.clone();
         tokio::task::spawn_local(async move {
             let installed = server.install_package(package).await;
             let root = server.installer_root();
             let _ = tokio::task::spawn_blocking(move || remove_tree(&root)).await;
-            server.installing.set(false);
+            server.package.set_installing(false);
             match installed {
                 Ok(()) => server.apply(LifecycleEvent::Installed),
                 Err(report) => {
-                    server.note_exit(report);
+                    server.life.note_exit(report);
                     server.apply(LifecycleEvent::Ended);
                 }
             }
@@ -74,9 +76,10 @@ impl Server {
             self.runtime_is_there(&python.into()).await?;
         }
         self.run_prepare(&package, &text, uv).await?;
-        if self.trial.as_ref().is_some_and(|trial| trial.look_only) {
+        if self.identity.trial().is_some_and(|trial| trial.look_only) {
             let (commit, files) = self.on_the_disk(&package, &dir, look).await?;
-            (*self.commit.borrow_mut(), *self.files.borrow_mut()) = (Some(commit), Some(Rc::new(files)));
+            self.package.set_commit(commit);
+            self.package.set_files(files);
             return Err(Rc::new(EndReport::because(PLANNED, "its repository is read")));
         }
         let source = self.checkout_of(&package, &dir).await?;
@@ -98,8 +101,8 @@ impl Server {
                 Rc::new(self.make_lock(ResolutionTask { package: &package, dir: &dir, uv, source }).await?)
             }
         };
-        if self.trial.as_ref().is_some_and(|trial| trial.plan_only) {
-            *self.lock.borrow_mut() = Some(lock);
+        if self.identity.trial().is_some_and(|trial| trial.plan_only) {
+            self.package.set_lock(lock);
             return Err(Rc::new(EndReport::because(PLANNED, "its versions are known")));
         }
         let package = pinned(&package, &lock);
@@ -111,28 +114,28 @@ impl Server {
 
     /// The package that an earlier try has installed in exactly this version, if it is whole: nothing is fetched for it.
     async fn kept(&self, package: &Package, locked: Option<&Rc<Lock>>) -> Option<(Rc<Lock>, PathBuf)> {
-        let trial = self.trial.as_ref().filter(|trial| !trial.plan_only && !trial.look_only)?;
+        let trial = self.identity.trial().filter(|trial| trial.installs())?;
         let lock = locked?;
         let kept = trial.kept.as_ref().filter(|kept| kept.is_same(lock))?;
-        let parent = self.runners.shared.paths.server_package(self.id.as_str());
+        let parent = self.runners().shared.paths.server_package(self.id().as_str());
         let dir = parent.join(kept.place.to_string());
         let is_whole = |package: &Package, dir: &Path| Ok(packages::is_installed(package, dir));
         if !self.on_the_disk(package, &dir, is_whole).await.unwrap_or(false) {
             return None;
         }
-        self.place_of_package.set(Some(kept.place));
+        self.package.set_place(kept.place);
         Some((self.at_its_place(lock), dir))
     }
 
     pub(super) fn may_build(&self) -> bool {
-        self.trial.as_ref().is_none_or(|trial| trial.may_build)
+        self.identity.trial().is_none_or(|trial| trial.may_build)
     }
 
     /// Checks that its version is known. A version other than the locked one is taken on purpose, or not at all.
     pub(super) fn version_is_known(&self) -> Ended<()> {
-        let lost = self.runners.shared.locks.lost(&self.id).filter(|_| self.trial.is_none());
+        let lost = self.runners().shared.locks.lost(self.id()).filter(|_| !self.identity.is_on_trial());
         let Some(why) = lost else { return Ok(()) };
-        let id = &self.id;
+        let id = self.id();
         Err(Rc::new(failed(&format!(
             "which version was locked is lost ({why}); `harbor upgrade {id}` takes the newest one, and `--to` another"
         ))))
@@ -140,9 +143,9 @@ impl Server {
 
     /// Gives a planned installation its directory now, and one that was agreed upon its time.
     fn at_its_place(&self, lock: &Rc<Lock>) -> Rc<Lock> {
-        match (&self.trial, self.place_of_package.get()) {
+        match (self.identity.trial(), self.package.place()) {
             (Some(_), Some(place)) => {
-                let python = self.runtime.borrow().clone().map(Into::into);
+                let python = self.package.runtime().map(Into::into);
                 Rc::new(Lock { place, python, installed_at: Some(wall_clock()), ..(**lock).clone() })
             }
             (None, _) if lock.installed_at.is_none() => {
@@ -154,9 +157,9 @@ impl Server {
 
     /// The directory of the lock, else a new one; nothing is in it.
     async fn empty_directory(&self, locked: Option<&Lock>) -> Ended<PathBuf> {
-        let parent = self.runners.shared.paths.server_package(self.id.as_str());
+        let parent = self.runners().shared.paths.server_package(self.id().as_str());
         // That of a plan may be another one's by now.
-        let known = locked.filter(|_| self.trial.is_none()).map(|lock| lock.place);
+        let known = locked.filter(|_| !self.identity.is_on_trial()).map(|lock| lock.place);
         let installer = self.installer_root();
         let made = tokio::task::spawn_blocking(move || {
             // What a bridge that was killed has left.
@@ -167,12 +170,12 @@ impl Server {
         });
         let made = made.await.unwrap_or_else(|error| Err(error.to_string()));
         let (place, dir) = made.map_err(|why| Rc::new(failed(&why)))?;
-        self.place_of_package.set(Some(place));
+        self.package.set_place(place);
         Ok(dir)
     }
 
     pub(super) async fn has_uv(&self) -> bool {
-        let runtimes = self.runners.shared.runtimes.clone();
+        let runtimes = self.runners().shared.runtimes.clone();
         let looked = tokio::task::spawn_blocking(move || runtimes.look().get("uv").is_some());
         looked.await.unwrap_or(false)
     }
@@ -200,7 +203,7 @@ impl Server {
             return Ok(None);
         }
         let found = self.on_the_disk(package, dir, checkout).await?;
-        *self.commit.borrow_mut() = Some(found.commit.clone());
+        self.package.set_commit(found.commit.clone());
         Ok(Some(found))
     }
 
@@ -214,15 +217,15 @@ impl Server {
             packages::mark_installed(package, dir).map_err(|error| error.to_string())
         })
         .await?;
-        let before = self.lock.replace(Some(lock.clone()));
+        let before = self.package.set_lock(lock.clone());
         let is_new = before.is_none_or(|agreed| agreed.installed_at.is_none());
-        if self.trial.is_some() || self.gone.get() || !is_new {
+        if self.identity.is_on_trial() || self.identity.is_gone() || !is_new {
             return Ok(());
         }
-        let locks = &self.runners.shared.locks;
-        let stored = locks.put(&self.id, Locked { current: lock.clone(), previous: None }).await;
+        let locks = &self.runners().shared.locks;
+        let stored = locks.put(self.id(), Locked { current: lock.clone(), previous: None }).await;
         stored.map_err(|error| Rc::new(failed(&format!("its lock could not be stored: {error}"))))?;
-        let parent = self.runners.shared.paths.server_package(self.id.as_str());
+        let parent = self.runners().shared.paths.server_package(self.id().as_str());
         // Those of other versions, which the definition does not want any more.
         let place = lock.place;
         let _ = tokio::task::spawn_blocking(move || packages::keep_only(&parent, &[place])).await;
@@ -230,33 +233,33 @@ impl Server {
     }
 
     /// The directory of its package, in its version.
-    pub(in crate::supervisor) fn package_dir(&self) -> PathBuf {
-        let parent = self.runners.shared.paths.server_package(self.id.as_str());
-        self.place_of_package.get().map_or(parent.clone(), |place| parent.join(place.to_string()))
+    pub(crate) fn package_dir(&self) -> PathBuf {
+        let parent = self.runners().shared.paths.server_package(self.id().as_str());
+        self.package.place().map_or(parent.clone(), |place| parent.join(place.to_string()))
     }
 
     /// Where its data and its temporary files are.
     pub(super) fn root(&self) -> PathBuf {
-        let paths = &self.runners.shared.paths;
-        match self.trial {
-            Some(_) if !self.is_in_its_place() => paths.server_trial(self.id.as_str()),
+        let paths = &self.runners().shared.paths;
+        match self.identity.trial() {
+            Some(_) if !self.is_in_its_place() => paths.server_trial(self.id().as_str()),
             _ => self.own_root(),
         }
     }
 
     /// True if it is on trial in the directories that its server will have.
-    pub(in crate::supervisor) fn is_in_its_place(&self) -> bool {
-        self.trial.as_ref().is_some_and(|trial| trial.in_its_place)
+    pub(crate) fn is_in_its_place(&self) -> bool {
+        self.identity.trial().is_some_and(|trial| trial.in_its_place)
     }
 
     /// Its home, as it is told it.
-    pub(in crate::supervisor) fn home(&self) -> String {
+    pub(crate) fn home(&self) -> String {
         self.root().join("data").to_string_lossy().into_owned()
     }
 
     /// The home that its own is copied from, and its own, if it is tried with such a copy.
-    pub(in crate::supervisor) fn data_to_copy(&self) -> Option<(PathBuf, PathBuf)> {
-        let is_copied = !self.is_in_its_place() && self.trial.as_ref().is_some_and(|trial| trial.with_data);
+    pub(crate) fn data_to_copy(&self) -> Option<(PathBuf, PathBuf)> {
+        let is_copied = !self.is_in_its_place() && self.identity.trial().is_some_and(|trial| trial.with_data);
         let [from, to] = [self.own_root(), self.root()].map(|root| root.join("data"));
         is_copied.then_some((from, to))
     }
@@ -292,18 +295,17 @@ impl Server {
             return Err(Rc::new(EndReport::because("stopped", "it was stopped")));
         }
         let place =
-            self.runners.place(self).map_err(|error| broken(format!("could not start a runner: {error}")))?;
-        let (sender, ended) = oneshot::channel();
-        let logged = self.logs.borrow().added();
-        *self.run.borrow_mut() = Some((place.number, sender));
+            self.place_for_start().map_err(|error| broken(format!("could not start a runner: {error}")))?;
+        let logged = self.lists.lines_added();
+        let ended = self.package.begin_run();
         place.runner.link.send(&ToRunner::Run { server: place.number, launch });
-        *self.place.borrow_mut() = Some(place);
+        self.place.take(place);
         let report = ended.await.map_err(|_| broken("the bridge is ending".into()))?;
         match (report.cause, report.exit_code) {
             ("exited", Some(0)) => Ok(()),
             ("stopped", _) => Err(report),
             _ => {
-                let lines = self.logs.borrow().added() - logged;
+                let lines = self.lists.lines_added() - logged;
                 Err(Rc::new(self.step_failed(command, &report, lines)))
             }
         }
@@ -313,7 +315,7 @@ impl Server {
     fn with_its_path(&self, command: &Step) -> Step {
         let mut command = command.clone();
         if let Some(program) = command.first_mut().filter(|program| *program == FETCHER) {
-            *program = self.runners.executables.fetcher().to_string_lossy().into_owned();
+            *program = self.runners().executables.fetcher().to_string_lossy().into_owned();
         }
         command
     }

@@ -9,25 +9,21 @@
 //! Owns which instances there are, and how many run. Must never give one principal what another one's process holds, nor start an
 //! instance that could write where an earlier one still does.
 
-use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::rc::{Rc, Weak};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use harbor_ipc_proto::client::Instance;
 use harbor_ipc_proto::hex::hex;
 use sha2::{Digest as _, Sha256};
 
+use super::parts::instances::InstanceOwner;
 use super::{Server, ServerOnDisk, Unavailable};
 use crate::link::TimeLimit;
 use crate::store::definitions::{Definition, Stored};
 
 /// Bytes of the principal's hash that are its key: nobody finds another name with the same ones.
 const KEY: usize = 8;
-
-/// Instances that are known at most, running or not.
-const KNOWN: usize = 128;
 
 /// The user of an instance.
 #[derive(Debug, Clone, Copy)]
@@ -49,27 +45,6 @@ pub enum NoInstance {
     Unavailable(Unavailable),
 }
 
-/// The owner of an instance.
-#[derive(Debug)]
-pub(super) struct InstanceOwner {
-    plain: Weak<Server>,
-    /// The principal, for people.
-    principal: Arc<str>,
-    /// The instance's name, such as `memory@0123456789abcdef`.
-    name: Arc<str>,
-    key: String,
-    /// The connections by which it was used.
-    clients: RefCell<BTreeSet<u64>>,
-}
-
-/// The instances of a plain server.
-#[derive(Debug, Default)]
-pub(super) struct Instances {
-    all: RefCell<BTreeMap<String, Rc<Server>>>,
-    /// The instances that were ended and may not be down yet.
-    ended: RefCell<Vec<Rc<Server>>>,
-}
-
 impl Server {
     /// The process of it that is `user`'s, which the next call starts; `None` for a server that all share.
     ///
@@ -80,18 +55,18 @@ impl Server {
         user: User<'_>,
         limit: &mut TimeLimit,
     ) -> Result<Option<Rc<Self>>, NoInstance> {
-        if self.settings().instance == Instance::Shared || self.owner.is_some() {
+        if self.settings().instance == Instance::Shared || self.instances.is_instance() {
             return Ok(None);
         }
         if let Some(at_rest) = self.at_rest() {
             return Err(NoInstance::Unavailable(at_rest));
         }
         // There is one package, and the plain server installs it.
-        if self.machine.borrow().installs_first() {
+        if self.life.installs_first() {
             self.ready(limit).await.map_err(NoInstance::Unavailable)?;
         }
         let key = key(user);
-        let known = self.instances.all.borrow().get(&key).cloned();
+        let known = self.instances.of(&key);
         let instance = match known {
             Some(known) if known.is_up() => known,
             known => {
@@ -99,9 +74,7 @@ impl Server {
                 known.unwrap_or_else(|| self.begin_instance(key, user))
             }
         };
-        if let Some(owner) = &instance.owner {
-            owner.clients.borrow_mut().insert(user.client);
-        }
+        instance.instances.add_client(user.client);
         Ok(Some(instance))
     }
 
@@ -113,38 +86,31 @@ impl Server {
         let owner = InstanceOwner {
             plain: Rc::downgrade(self),
             principal,
-            name: format!("{}@{key}", self.id).into(),
+            name: format!("{}@{key}", self.id()).into(),
             key: key.clone(),
-            clients: RefCell::default(),
         };
-        let (definition, era) = (Definition::clone(&self.definition()), self.spoken.borrow().clone());
-        let stored = Stored { server_id: self.id.clone(), definition, era };
+        let (definition, era) = (Definition::clone(&self.definition()), self.place.spoken());
+        let stored = Stored { server_id: self.id().clone(), definition, era };
         // It runs what the plain server has installed.
-        let (image, missing) = (self.image.borrow().clone(), self.machine.borrow().installs_first());
+        let (image, missing) = (self.package.image(), self.life.installs_first());
         let looked = ServerOnDisk { stored, image, missing };
-        let instance = Self::make(looked, self.runners.clone(), None, Some(owner));
-        let mut ended = self.instances.ended.borrow_mut();
-        ended.retain(|one| !one.is_down());
-        instance.follow(ended.iter().filter(|one| one.key() == Some(&key)).cloned().collect());
-        drop(ended);
-        let mut all = self.instances.all.borrow_mut();
-        if all.len() >= KNOWN {
-            all.retain(|_, one| !one.is_down());
-        }
-        all.insert(key, instance.clone());
+        let instance = Self::make(looked, self.runners().clone(), None, Some(owner));
+        let ended = self.instances.ended(Self::is_down);
+        instance.follow(ended.into_iter().filter(|one| one.key() == Some(&key)).collect());
+        self.instances.add(key, instance.clone(), Self::is_down);
         instance
     }
 
     /// Ends the instance that was not used for longest, where there are as many as there may be.
     fn make_room(&self) -> Result<(), NoInstance> {
         let most = self.settings().max_instances;
-        let all: Vec<_> = self.instances.all.borrow().values().cloned().collect();
+        let all = self.instances();
         let up: Vec<_> = all.iter().filter(|one| one.is_up()).collect();
         if up.len() < most as usize {
             return Ok(());
         }
-        let unused = up.into_iter().filter(|one| one.open.get() == 0 && one.queue.taken() == 0);
-        match unused.min_by_key(|one| one.last_used.get()) {
+        let unused = up.into_iter().filter(|one| !one.usage.is_in_use() && one.usage.queued() == 0);
+        match unused.min_by_key(|one| one.usage.last_used()) {
             Some(oldest) => self.end_instances(|one| Rc::ptr_eq(one, oldest)),
             None => return Err(NoInstance::Full(most)),
         }
@@ -153,94 +119,82 @@ impl Server {
 
     /// Ends those of its instances for which `which` is true.
     pub(super) fn end_instances(&self, which: impl Fn(&Rc<Self>) -> bool) {
-        let ended: Vec<_> = {
-            let mut all = self.instances.all.borrow_mut();
-            let keys: Vec<_> = all.iter().filter(|(_, one)| which(one)).map(|(key, _)| key.clone()).collect();
-            keys.into_iter().filter_map(|key| all.remove(&key)).collect()
-        };
+        let ended = self.instances.take(which);
         for one in &ended {
             one.stop();
         }
-        self.instances.ended.borrow_mut().extend(ended);
+        self.instances.add_ended(ended);
     }
 
     /// A connection has gone: instances that nobody else has used end.
     pub(in crate::supervisor) fn client_left(&self, client: u64) {
-        self.end_instances(|one| {
-            one.owner.as_ref().is_some_and(|owner| {
-                let mut clients = owner.clients.borrow_mut();
-                clients.remove(&client) && clients.is_empty()
-            })
-        });
+        self.end_instances(|one| one.instances.client_left(client));
     }
 
     /// Its instances, by key.
     #[must_use]
     pub fn instances(&self) -> Vec<Rc<Self>> {
-        self.instances.all.borrow().values().cloned().collect()
+        self.instances.all()
     }
 
     /// Its instances, with those that may not be down yet.
     pub(in crate::supervisor) fn all_instances(&self) -> Vec<Rc<Self>> {
-        let ended = self.instances.ended.borrow();
-        self.instances().into_iter().chain(ended.iter().filter(|one| !one.is_down()).cloned()).collect()
+        self.instances().into_iter().chain(self.instances.ended(Self::is_down)).collect()
     }
 
     /// Notes instances that still use directories which its own instances may get.
     pub(in crate::supervisor) fn follow_instances(&self, before: Vec<Rc<Self>>) {
-        self.instances.ended.borrow_mut().extend(before);
+        self.instances.add_ended(before);
     }
 
     /// An instance's name; `None` for a plain server.
     #[must_use]
     pub fn instance(&self) -> Option<Arc<str>> {
-        self.owner.as_ref().map(|owner| owner.name.clone())
+        self.instances.owner().map(|owner| owner.name.clone())
     }
 
     /// An instance's principal; `None` for a plain server.
     #[must_use]
     pub fn principal(&self) -> Option<Arc<str>> {
-        self.owner.as_ref().map(|owner| owner.principal.clone())
+        self.instances.owner().map(|owner| owner.principal.clone())
     }
 
     /// The connections by which an instance is used; `None` for a plain server.
     pub(in crate::supervisor) fn clients(&self) -> Option<Vec<u64>> {
-        self.owner.as_ref().map(|owner| owner.clients.borrow().iter().copied().collect())
+        self.instances.is_instance().then(|| self.instances.clients())
     }
 
     fn key(&self) -> Option<&String> {
-        self.owner.as_ref().map(|owner| &owner.key)
+        self.instances.owner().map(|owner| &owner.key)
     }
 
     /// The plain server of an instance.
     pub(super) fn plain(&self) -> Option<Rc<Self>> {
-        self.owner.as_ref()?.plain.upgrade()
+        self.instances.owner()?.plain.upgrade()
     }
 
     /// The directory of its own directories.
     pub(super) fn own_root(&self) -> PathBuf {
-        let paths = &self.runners.shared.paths;
+        let paths = &self.runners().shared.paths;
         match self.key() {
-            Some(key) => paths.server_instances(self.id.as_str()).join(key),
-            None => paths.server(self.id.as_str()),
+            Some(key) => paths.server_instances(self.id().as_str()).join(key),
+            None => paths.server(self.id().as_str()),
         }
     }
 
     /// A text of its definition, with its own data directory in the place of the plain server's.
     pub(super) fn with_own_data(&self, text: &str) -> String {
-        let plain = self.runners.shared.paths.server_data(self.id.as_str());
-        match self.owner {
-            Some(_) => {
-                text.replace(&*plain.to_string_lossy(), &self.own_root().join("data").to_string_lossy())
-            }
-            None => text.to_owned(),
+        let plain = self.runners().shared.paths.server_data(self.id().as_str());
+        match self.instances.is_instance() {
+            true => text.replace(&*plain.to_string_lossy(), &self.own_root().join("data").to_string_lossy()),
+            false => text.to_owned(),
         }
     }
 
     /// Its definition, with its own data directory in the place of the plain server's.
     pub(super) fn own_definition(&self) -> Definition {
         let mut own = Definition::clone(&self.definition());
-        if self.owner.is_none() {
+        if !self.instances.is_instance() {
             // Sockets in the server's directory are granted as its own: of one on trial, those in the trial's.
             let (plain, root) = (self.own_root(), self.root());
             for socket in own.sandbox.sockets.iter_mut().flatten().filter(|_| plain != root) {

@@ -7,8 +7,9 @@
 //! Owns turning a definition into the message, and the server's own directories.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -25,12 +26,14 @@ use harbor_policy::pythons::Chosen;
 use harbor_policy::runtimes::{extended, not_found};
 use harbor_policy::sandbox;
 
-use super::confining::Confined;
+use super::Server;
 use super::explaining::way_back;
+use super::parts::confinement::Confined;
+use super::parts::package::pinned;
 use super::prepared::{LaunchTarget, Prepared, Unprepared};
 use super::secrets::wipe;
-use super::{Server, pinned};
 use crate::link::EndReport;
+use crate::link::runner::RunnerKind;
 use crate::runtimes::Runtimes;
 use crate::store::definitions::Definition;
 use crate::store::locks::Lock;
@@ -39,6 +42,7 @@ use crate::store::packages::{GONE, registries};
 use crate::store::removal::remove_tree;
 use crate::supervisor::facts;
 use crate::supervisor::leftovers::LeftoversGuard;
+use crate::supervisor::place::RunnerPlace;
 
 /// The log's line about a server that cannot start at once.
 const WAITS: &str = "waits until what it has left in its temporary directory is removed";
@@ -46,13 +50,10 @@ const WAITS: &str = "waits until what it has left in its temporary directory is 
 impl Server {
     /// Has a runner start the server, once nothing of an earlier bridge or definition is in its way.
     pub(super) fn launch(self: &Rc<Self>) {
-        let (server, number) = (self.clone(), self.launches.get() + 1);
-        self.launches.set(number);
+        let (server, number) = (self.clone(), self.place.begin_launch());
         // It may have been stopped, and even started again, meanwhile: then that is another one's to do.
         let is_due = move |server: &Self| {
-            server.launches.get() == number
-                && server.state() == State::Starting
-                && server.place.borrow().is_none()
+            server.place.is_last_launch(number) && server.state() == State::Starting && server.place.is_free()
         };
         tokio::task::spawn_local(async move {
             server.way_is_clear().await;
@@ -61,7 +62,7 @@ impl Server {
             }
             if let Some(remote) = &server.definition().remote {
                 // A renewal that its last start has begun is stored first.
-                let turn = server.runners.renewals.turn(&server.id).await;
+                let turn = server.runners().renewals.turn(server.id()).await;
                 server.store_late().await;
                 drop(turn);
                 let secrets = server.secrets().await;
@@ -77,8 +78,8 @@ impl Server {
                 return;
             }
             let cleared = server.clear_containers().await;
-            let leftovers = &server.runners.shared.leftovers;
-            let turn = leftovers.turn(&server.id, || server.remark(WAITS.into())).await;
+            let leftovers = &server.runners().shared.leftovers;
+            let turn = leftovers.turn(server.id(), || server.remark(WAITS.into())).await;
             // Another one may have begun to write there meanwhile.
             if !is_due(&server) {
                 return;
@@ -95,20 +96,19 @@ impl Server {
 
     /// Waits until nobody else can write to the server's data. That is not the server's own time.
     pub(super) async fn way_is_clear(self: &Rc<Self>) {
-        let is_clear = self.predecessors.borrow().is_empty() && self.behind.is_clear();
-        if self.runners.is_swept() && is_clear {
+        let is_clear = !self.instances.has_predecessors() && self.place.remains.is_clear();
+        if self.runners().is_swept() && is_clear {
             return;
         }
-        self.machine.borrow_mut().hold_the_clock();
+        self.life.hold_the_clock();
         self.set_life_alarm();
-        self.runners.swept().await;
-        let predecessors = self.predecessors.borrow().clone();
-        for predecessor in &predecessors {
+        self.runners().swept().await;
+        for predecessor in self.instances.predecessors() {
             predecessor.down().await;
         }
-        self.predecessors.borrow_mut().retain(|server| !server.is_down());
+        self.instances.forget_predecessors(Self::is_down);
         self.cleared_up().await;
-        self.machine.borrow_mut().start_the_clock(self.now());
+        self.life.start_the_clock();
         self.set_life_alarm();
     }
 
@@ -116,7 +116,7 @@ impl Server {
         match prepared.and_then(|prepared| self.send_launch(prepared)) {
             Ok(()) => {}
             Err(Unprepared { why, package_lost: true, .. }) => {
-                self.machine.borrow_mut().package_is_lost();
+                self.life.package_is_lost();
                 let how = if why.ends_with(GONE) { String::new() } else { format!(": {why}") };
                 self.ended_because(self.package_is_lost(&how));
             }
@@ -126,22 +126,22 @@ impl Server {
 
     /// Says what is gone, before anybody calls it in vain.
     pub(in crate::supervisor) fn tell_lost_package(&self) {
-        let is_lost = |lock: &Rc<Lock>| lock.installed_at.is_some() && self.machine.borrow().installs_first();
+        let is_lost = |lock: &Rc<Lock>| lock.installed_at.is_some() && self.life.installs_first();
         if !self.lock().as_ref().is_some_and(is_lost) {
             return;
         }
         let report = self.package_is_lost("");
-        tracing::warn!(server = %self.id, "its package is gone");
+        tracing::warn!(server = %self.id(), "its package is gone");
         self.remark(report.message.clone());
-        self.note_exit(Rc::new(report));
+        self.life.note_exit(Rc::new(report));
     }
 
     /// The end of a start whose package is lost, whenever that is found out. `how`: what is known of it, as the rest of a
     /// sentence.
     fn package_is_lost(&self, how: &str) -> EndReport {
         let locked = self.lock().map(|lock| lock.spec.clone());
-        let named = locked.or_else(|| Some(self.package.as_ref()?.name.clone())).unwrap_or_default();
-        let (dir, id) = (self.package_dir(), &self.id);
+        let named = locked.or_else(|| Some(self.package.wanted()?.name.clone())).unwrap_or_default();
+        let (dir, id) = (self.package_dir(), self.id());
         let message = format!(
             "its package {named} {GONE} ({}){how}; {}",
             dir.display(),
@@ -162,15 +162,22 @@ impl Server {
         }
     }
 
+    /// A place for its next start, in a runner.
+    pub(super) fn place_for_start(self: &Rc<Self>) -> io::Result<RunnerPlace> {
+        let kind = if self.definition().remote.is_some() { RunnerKind::Remote } else { RunnerKind::Local };
+        let owner: Weak<Self> = Rc::downgrade(self);
+        self.runners().place(owner, kind, self.has_image())
+    }
+
     fn send_launch(self: &Rc<Self>, prepared: Prepared) -> Result<(), Unprepared> {
         let launch = self.launch_of(prepared, self.settings().start_timeout)?;
-        let place = self.runners.place(self);
+        let place = self.place_for_start();
         let place = place.map_err(|error| format!("start a runner: {error}"))?;
         let message = ToRunner::Connect { server: place.number, launch };
         place.runner.link.send(&message);
         wipe(message);
-        place.runner.link.hide(place.number, self.redactor());
-        *self.place.borrow_mut() = Some(place);
+        place.runner.link.hide(place.number, self.secrets.redactor());
+        self.place.take(place);
         Ok(())
     }
 
@@ -190,7 +197,7 @@ impl Server {
             preparing.look()
         });
         let prepared = Prepared { secrets, ..prepared.await? };
-        let noted = self.runners.shared.written.note(&prepared.facts.written).await;
+        let noted = self.runners().shared.written.note(&prepared.facts.written).await;
         noted.map_err(|error| format!("note what it may write: {error}"))?;
         Ok(prepared)
     }
@@ -223,7 +230,7 @@ impl Server {
     ) -> Result<T, Unprepared> {
         // Its arguments may have been changed since.
         let own = self.definition().package();
-        let package = self.package.clone().map(|package| {
+        let package = self.package.wanted().cloned().map(|package| {
             let args = own.map_or_else(|| package.args.clone(), |own| own.args);
             let args = args.iter().map(|arg| self.with_own_data(arg)).collect();
             Package { args, ..package }
@@ -235,10 +242,10 @@ impl Server {
         let definition = self.meant_for(&start, package.as_ref());
         let installs = start.installer.is_some();
         let root = if installs { self.installer_root() } else { self.root() };
-        let paths = self.runners.shared.paths.clone();
-        let (package_dir, runtimes) = (self.package_dir(), self.runners.shared.runtimes.clone());
-        let shared = self.runners.is_shared();
-        let ever_written = self.runners.shared.written.all();
+        let paths = self.runners().shared.paths.clone();
+        let (package_dir, runtimes) = (self.package_dir(), self.runners().shared.runtimes.clone());
+        let shared = self.runners().is_shared();
+        let ever_written = self.runners().shared.written.all();
         let preparing = Preparing {
             definition,
             package,
@@ -281,7 +288,7 @@ impl Server {
         if self.has_image() {
             return Ok(self.container_launch(facts, &secrets, path, limit)?);
         }
-        let held = sandbox::profile(&sandbox, &facts, &self.runners.offer());
+        let held = sandbox::profile(&sandbox, &facts, &self.runners().offer());
         let profile = held.map_err(|why| format!("confine it: {why}"))?;
         let confined = Confined { profile, facts };
         let mut env = self.environment(&own, &confined);
@@ -326,8 +333,8 @@ impl Server {
         let inherited = std::env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
         let changes = confined.profile.confined(&confined.facts);
-        let instance = &self.runners.shared.marks.instance;
-        environment::of_server(inherited, own, instance, self.id.as_str(), changes.as_ref())
+        let instance = &self.runners().shared.marks.instance;
+        environment::of_server(inherited, own, instance, self.id().as_str(), changes.as_ref())
     }
 }
 

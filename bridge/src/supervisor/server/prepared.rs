@@ -1,4 +1,4 @@
-//! What a start has found and made on the disk, and why there is none.
+//! The things that a start has found and made on the disk, or the reason why there are none.
 //!
 //! Owns that form. Must never look at the disk itself: that is `launch`'s.
 

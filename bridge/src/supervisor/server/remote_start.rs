@@ -45,12 +45,12 @@ impl Server {
         // From now on they are hidden in what is told of it.
         let headers: Vec<_> = remote.headers.iter().map(|(name, value)| (&**name, &**value)).collect();
         self.give_in_headers(secrets, &headers);
-        let place = self.runners.place(self).map_err(|error| failed(format!("start a runner: {error}")))?;
+        let place = self.place_for_start().map_err(|error| failed(format!("start a runner: {error}")))?;
         let message = ToRunner::Connect { server: place.number, launch: self.launch_to(remote) };
         place.runner.link.send(&message);
         wipe(message);
-        place.runner.link.hide(place.number, self.redactor());
-        *self.place.borrow_mut() = Some(place);
+        place.runner.link.hide(place.number, self.secrets.redactor());
+        self.place.take(place);
         Ok(())
     }
 
@@ -91,7 +91,8 @@ impl Server {
     pub(super) fn launch_to(&self, remote: Wire<'static>) -> Launch<'static> {
         let inherited = std::env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-        let env = environment::of_remote(inherited, &self.runners.shared.marks.instance, self.id.as_str());
+        let env =
+            environment::of_remote(inherited, &self.runners().shared.marks.instance, self.id().as_str());
         let millis = |duration: Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
         Launch {
             env: env.into_iter().map(|(name, value)| (name.into(), value.into())).collect(),

@@ -62,8 +62,8 @@ impl Runners {
 
 impl Server {
     /// The token that it was to be shown has ended, or was refused.
-    pub(in crate::supervisor) fn on_stale(self: &Rc<Self>, number: u32, token: Secret) {
-        let place = self.place.borrow().clone().filter(|place| place.number == number);
+    pub(super) fn on_stale(self: &Rc<Self>, number: u32, token: Secret) {
+        let place = self.place.present().filter(|place| place.number == number);
         let Some(place) = place else { return };
         let server = self.clone();
         tokio::task::spawn_local(async move {
@@ -83,13 +83,13 @@ impl Server {
 
     /// A login with another token than this one, stored; or one that nothing renews any more.
     async fn newer_than(self: &Rc<Self>, token: &Secret) -> Result<Grant, Rc<EndReport>> {
-        let _turn = self.runners.renewals.turn(&self.id).await;
+        let _turn = self.runners().renewals.turn(self.id()).await;
         self.store_late().await;
         let (mut launch, _) = self.launch_of_errand().await?;
         let remote = launch.remote.as_mut().ok_or_else(|| failed("it runs on this machine"))?;
         // One that is for another server than the definition has now is none.
         let stored = remote.grant.take().ok_or_else(|| failed("there is none"))?;
-        let late = self.runners.renewals.unstored(&self.id);
+        let late = self.runners().renewals.unstored(self.id());
         let grant = late.filter(|late| late.granted_at == stored.granted_at).unwrap_or(stored);
         if grant.access_token != *token || grant.refresh_token.is_none() {
             return Ok(grant);
@@ -108,7 +108,7 @@ impl Server {
                 Grant { refresh_token: None, expires_at: Some(ended), ..grant }
             }
         };
-        self.runners.renewals.keep(&self.id, newer.clone());
+        self.runners().renewals.keep(self.id(), newer.clone());
         self.store_late().await;
         Ok(newer)
     }
@@ -140,24 +140,24 @@ impl Server {
     /// Stores a renewed login that is not stored yet. The caller has the turn. If the disk refuses, the login is used
     /// meanwhile, and a task tries again until it is stored.
     pub(super) async fn store_late(self: &Rc<Self>) {
-        let Err(error) = self.runners.store_login(&self.id).await else { return };
-        if !self.runners.renewals.begin_trying(&self.id) {
+        let Err(error) = self.runners().store_login(self.id()).await else { return };
+        if !self.runners().renewals.begin_trying(self.id()) {
             return;
         }
-        tracing::error!(server = %self.id, %error, "what renews its grant could not be stored");
+        tracing::error!(server = %self.id(), %error, "what renews its grant could not be stored");
         self.remark(format!(
             "what renews its grant could not be stored: could not {error}; it is tried again until it can be"
         ));
         let server = self.clone();
         tokio::task::spawn_local(async move {
-            let renewals = &server.runners.renewals;
-            while renewals.unstored(&server.id).is_some() {
+            let renewals = &server.runners().renewals;
+            while renewals.unstored(server.id()).is_some() {
                 tokio::time::sleep(AGAIN).await;
-                let _turn = renewals.turn(&server.id).await;
+                let _turn = renewals.turn(server.id()).await;
                 // What fails again stays unstored.
-                let _ = server.runners.store_login(&server.id).await;
+                let _ = server.runners().store_login(server.id()).await;
             }
-            renewals.end_trying(&server.id);
+            renewals.end_trying(server.id());
         });
     }
 
@@ -165,21 +165,16 @@ impl Server {
     fn hide_grant(&self, grant: &Grant) {
         let credential = Credential::of_grant(grant.clone(), wall_clock());
         let renewed = Credentials([(KEY.to_owned(), credential)].into()).redactor(&[]);
-        self.also_hide(Rc::new(renewed));
+        self.secrets.also_hide(Rc::new(renewed));
     }
 
-    /// It has refused the asker, or the request: the next authorization begins there.
-    pub(in crate::supervisor) fn on_challenged(&self, challenge: String) {
-        *self.challenge.borrow_mut() = Some(challenge);
-    }
-
-    /// Its words about that since it was last let in.
+    /// Its words about the one whom it refuses, since it was last let in: the next authorization begins there.
     pub(super) fn challenge(&self) -> Option<String> {
-        self.challenge.borrow().clone()
+        self.secrets.challenge()
     }
 
     /// The person has let Harbor in anew.
     pub(super) fn forget_challenge(&self) {
-        *self.challenge.borrow_mut() = None;
+        self.secrets.set_challenge(None);
     }
 }

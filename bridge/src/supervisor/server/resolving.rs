@@ -98,15 +98,15 @@ impl Server {
             tree,
             packages,
             program,
-            python: self.runtime.borrow().clone().map(Into::into),
-            place: self.place_of_package.get().unwrap_or_default(),
+            python: self.package.runtime().map(Into::into),
+            place: self.package.place().unwrap_or_default(),
             installed_at: Some(wall_clock()),
         })
     }
 
     /// The interpreter of its package, where that is not the usual one.
     pub(super) fn runtime_path(&self) -> Option<String> {
-        self.runtime.borrow().as_ref().map(|python| python.path.clone())
+        self.package.runtime().map(|python| python.path)
     }
 
     /// Checks that the Python or Node.js of the lock is there: another patch of it has the same files.
@@ -118,11 +118,11 @@ impl Server {
             let why = format!(
                 "it was locked with {what} {version}, which is not there any more ({path}); install that again, or `harbor \
                  upgrade {}` finds out what fits now",
-                self.id
+                self.id()
             );
             Rc::new(failed(&why))
         })?;
-        *self.runtime.borrow_mut() = Some(found);
+        self.package.set_runtime(Some(found));
         Ok(())
     }
 
@@ -136,7 +136,7 @@ impl Server {
     ) -> Ended<Resolved> {
         let is_usual = self.on_the_disk(job.package, job.dir, |_, dir| Ok(interpreter(dir).0)).await?;
         let pythons = to_try(self.installed_runtimes().await, requires, is_usual.as_deref());
-        let newest = self.newest.take();
+        let newest = self.package.take_newest();
         // A source is built either way.
         let passes = if self.may_build() && job.source.is_none() { &[false, true][..] } else { &[false] };
         let mut why = None;
@@ -150,7 +150,7 @@ impl Server {
                 }
             }
         }
-        *self.runtime.borrow_mut() = None;
+        self.package.set_runtime(None);
         match (usual, why) {
             (Err(report), None) if required_python(&report.message).is_some() => {
                 Err(Rc::new(failed_because(&no_python(requires), &report)))
@@ -165,8 +165,8 @@ impl Server {
                     let write = move |package: &Package, dir: &Path| write_lock(package, dir, content, &tree);
                     self.on_the_disk(job.package, job.dir, write).await?;
                 }
-                *self.newest.borrow_mut() = newest;
-                *self.lacks_runtime.borrow_mut() = Some(requires.as_str().to_owned());
+                self.package.set_newest(newest);
+                self.package.set_requirement(Some(requires.as_str().to_owned()));
                 Ok(found)
             }
         }
@@ -179,7 +179,7 @@ impl Server {
         requires: &Requirement,
         may_build: bool,
     ) -> Ended<Resolved> {
-        *self.runtime.borrow_mut() = Some(python.chosen(requires.as_str()));
+        self.package.set_runtime(Some(python.chosen(requires.as_str())));
         self.new_environment(job).await?;
         self.try_this_one(job, may_build).await.found
     }
@@ -281,7 +281,7 @@ impl Server {
         may_build: bool,
     ) -> Result<Option<Requirement>, RejectionReason> {
         let package = job.package;
-        if package.spec != package.newest().spec || self.trial.is_none() {
+        if package.spec != package.newest().spec || !self.identity.is_on_trial() {
             return Ok(None);
         }
         match package.ecosystem {
@@ -294,20 +294,20 @@ impl Server {
     }
 
     async fn is_newest_of_npm(self: &Rc<Self>, package: &Package, version: &str) -> Ended<()> {
-        let logged = self.logs.borrow().added();
+        let logged = self.lists.lines_added();
         match self.run_step(&npm::newest(&package.name)).await {
             Ok(()) => {}
             Err(stopped) if stopped.cause == "stopped" => return Err(stopped),
             // Nobody can say.
             Err(_) => return Ok(()),
         }
-        let lines = self.logs.borrow().added() - logged;
-        let said = self.logs.borrow().last(usize::try_from(lines).unwrap_or(LISTED).min(LISTED));
+        let lines = self.lists.lines_added() - logged;
+        let said = self.lists.last_lines(usize::try_from(lines).unwrap_or(LISTED).min(LISTED));
         let newest =
             said.iter().find_map(|line| npm::newest_of(&line.text)).filter(|newest| *newest != version);
         let engines = said.iter().find_map(|line| npm::engines_of(&line.text)).filter(|_| newest.is_some());
-        *self.newest.borrow_mut() = newest.map(str::to_owned);
-        *self.lacks_runtime.borrow_mut() = engines.map(str::to_owned);
+        self.package.set_newest(newest.map(str::to_owned));
+        self.package.set_requirement(engines.map(str::to_owned));
         Ok(())
     }
 
@@ -328,14 +328,14 @@ impl Server {
                 let requires = found.as_ref().and_then(|found| found.requires_python.clone());
                 let requires = self.unmet(job, requires).await;
                 if let Some(found) = found.as_ref().filter(|_| requires.is_some()) {
-                    *self.newest.borrow_mut() = Some(found.version.clone());
+                    self.package.set_newest(Some(found.version.clone()));
                 }
                 (Ok(found), requires)
             }
             Err(report) if job.uv => {
                 let requires = self.why_not_this_python(job, &report).await.map(|wish| wish.requires);
                 let of_other = pypi::of_other_python(&report.stderr_tail).filter(|_| requires.is_some());
-                *self.newest.borrow_mut() = of_other.map(str::to_owned);
+                self.package.set_newest(of_other.map(str::to_owned));
                 (Err(report), requires)
             }
             Err(report) => (Err(report), None),
@@ -352,7 +352,7 @@ impl Server {
             Err(report) if is_unbuilt(&report) => Err(RejectionReason { why: needs_build(), requires }),
             Err(stopped) if stopped.cause == "stopped" => Err(stopped.into()),
             Ok(Some(found)) if requires.is_none() => {
-                *self.newest.borrow_mut() = Some(found.version);
+                self.package.set_newest(Some(found.version));
                 Ok(None)
             }
             // There is none, or nobody can say.
@@ -400,7 +400,7 @@ impl Server {
 
     /// True if the installer has just listed a version.
     fn has_listed(&self, version: &str) -> bool {
-        let lines = self.logs.borrow().last(LISTED);
+        let lines = self.lists.last_lines(LISTED);
         let mut listed = lines.iter().filter_map(|line| line.text.split_once(pypi::AVAILABLE));
         listed.any(|(_, versions)| versions.split(", ").any(|listed| listed.trim() == version))
     }

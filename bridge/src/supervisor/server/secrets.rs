@@ -9,14 +9,12 @@
 //!
 //! Owns a start's knowledge of them. Must never give them to an installer, nor to another server.
 
-use std::borrow::Cow;
 use std::rc::Rc;
 
 use harbor_ipc_proto::link::runner::{Launch, ToRunner};
 use harbor_policy::credentials::Credentials;
 use harbor_policy::environment::wrong_variable;
 use harbor_policy::lifecycle::{LifecycleEvent, State};
-use harbor_policy::redaction::Redactor;
 use harbor_policy::standing::Need;
 use zeroize::Zeroize as _;
 
@@ -24,18 +22,6 @@ use super::Server;
 use super::prepared::Unprepared;
 use crate::link::{EndReport, MISSING_SECRETS};
 use crate::store::StoreError;
-use crate::store::secrets::Secrets;
-
-/// The secrets that the last start was given.
-#[derive(Debug, Default)]
-pub(super) struct StartSecrets {
-    /// Finds the values in texts.
-    redactor: Rc<Redactor>,
-    /// Finds the tokens that were renewed last.
-    renewed: Rc<Redactor>,
-    /// Names of the variables.
-    names: Vec<String>,
-}
 
 impl Server {
     /// True if its definition needs secrets.
@@ -45,22 +31,22 @@ impl Server {
 
     /// The secrets for its next start. Where they cannot be read, only a server starts that has none.
     pub(super) async fn secrets(&self) -> Result<Credentials, Unprepared> {
-        let store = &self.runners.shared.secrets;
-        let mut secrets = match store.of(self.id.as_str()).await {
+        let store = &self.runners().shared.secrets;
+        let mut secrets = match store.of(self.id().as_str()).await {
             Ok(secrets) => secrets,
             Err(error) => {
-                if self.needs_secrets() || store.may_have(self.id.as_str()).await {
+                if self.needs_secrets() || store.may_have(self.id().as_str()).await {
                     let barred = Some(Box::new(barred(&error)));
                     return Err(Unprepared { barred, ..Unprepared::default() });
                 }
                 Credentials::default()
             }
         };
-        self.withhold(&mut secrets);
-        secrets.0.extend(self.trial.iter().flat_map(|trial| trial.secrets.0.clone()));
-        self.barred.set(false);
+        self.secrets.withhold(&mut secrets);
+        secrets.0.extend(self.identity.trial().into_iter().flat_map(|trial| trial.secrets.0.clone()));
+        self.secrets.set_barred(false);
         let missing = secrets.missing(&self.definition().secrets);
-        self.lacks_secrets.set(!missing.is_empty());
+        self.secrets.set_lacking(!missing.is_empty());
         match missing {
             missing if missing.is_empty() => Ok(secrets),
             missing => Err(Unprepared { missing, ..Unprepared::default() }),
@@ -70,19 +56,13 @@ impl Server {
     /// Secrets that were set before this time were given to another program of this name: this one does not get them until
     /// the person has accepted it.
     pub fn withhold_secrets(&self, until: Option<u64>) {
-        self.secrets_since.set(until);
-    }
-
-    fn withhold(&self, secrets: &mut Credentials) {
-        if let Some(since) = self.secrets_since.get() {
-            secrets.0.retain(|_, secret| secret.set_at >= since);
-        }
+        self.secrets.set_since(until);
     }
 
     /// The thing that its start lacks and a person has, as far as that is known.
     pub fn need(&self) -> Option<Need> {
-        let at_its_end = || self.last_exit.borrow().as_ref().and_then(|report| report.need());
-        match self.lacks_secrets.get() {
+        let at_its_end = || self.life.last_exit().and_then(|report| report.need());
+        match self.secrets.are_lacking() {
             true => Some(Need::Key),
             // How it ended before is of no matter once a start of it may end otherwise.
             false if self.state() == State::Stopped => None,
@@ -98,16 +78,16 @@ impl Server {
         let server = self.clone();
         tokio::task::spawn_local(async move {
             let missing = server.missing_secrets().await;
-            server.lacks_secrets.set(missing.is_ok_and(|missing| !missing.is_empty()));
+            server.secrets.set_lacking(missing.is_ok_and(|missing| !missing.is_empty()));
         });
     }
 
     /// The secrets that its definition names and that it has not got; or why that cannot be known.
     async fn missing_secrets(&self) -> Result<Vec<String>, EndReport> {
-        let (store, id) = (&self.runners.shared.secrets, self.id.as_str());
+        let (store, id) = (&self.runners().shared.secrets, self.id().as_str());
         match store.of(id).await {
             Ok(mut secrets) => {
-                self.withhold(&mut secrets);
+                self.secrets.withhold(&mut secrets);
                 Ok(secrets.missing(&self.definition().secrets))
             }
             Err(error) if self.needs_secrets() || store.may_have(id).await => Err(barred(&error)),
@@ -137,14 +117,14 @@ impl Server {
 
     /// Gives up a start whose secrets cannot be read, until they can.
     pub(super) fn bar(self: &Rc<Self>, why: EndReport) {
-        self.note_exit(Rc::new(why));
-        self.barred.set(true);
+        self.life.note_exit(Rc::new(why));
+        self.secrets.set_barred(true);
         self.apply(LifecycleEvent::Barred);
     }
 
     /// Its secrets can be read now.
     pub(in crate::supervisor) fn unbar(self: &Rc<Self>) {
-        if self.barred.take() && self.state() == State::Failed {
+        if self.secrets.take_barred() && self.state() == State::Failed {
             self.apply(LifecycleEvent::Start);
         }
     }
@@ -152,11 +132,11 @@ impl Server {
     /// Starts it if it has failed for the lack of secrets that are there now. True if it does.
     pub fn has_secrets_now(self: &Rc<Self>, all: &Credentials) -> bool {
         let lacked = |report: &Rc<EndReport>| report.cause == MISSING_SECRETS;
-        let waits = self.state() == State::Failed && self.last_exit.borrow().as_ref().is_some_and(lacked);
+        let waits = self.state() == State::Failed && self.life.last_exit().as_ref().is_some_and(lacked);
         let mut all = all.clone();
-        self.withhold(&mut all);
-        self.lacks_secrets.set(!all.missing(&self.definition().secrets).is_empty());
-        let starts = waits && !self.lacks_secrets.get();
+        self.secrets.withhold(&mut all);
+        self.secrets.set_lacking(!all.missing(&self.definition().secrets).is_empty());
+        let starts = waits && !self.secrets.are_lacking();
         if starts {
             self.apply(LifecycleEvent::Start);
         }
@@ -165,8 +145,8 @@ impl Server {
 
     /// The end of a start that needs secrets which are not set.
     pub(super) fn lacks(&self, missing: &[String]) -> EndReport {
-        let (id, first) = (&self.id, missing.first().map_or("KEY", String::as_str));
-        let of_another = match self.secrets_since.get() {
+        let (id, first) = (self.id(), missing.first().map_or("KEY", String::as_str));
+        let of_another = match self.secrets.since() {
             Some(_) => format!(
                 "; its earlier secrets belong to another program of this name; `harbor accept {id}` gives them to this one"
             ),
@@ -186,7 +166,7 @@ impl Server {
         // Whoever wrote the file by hand may have called one what no variable can be called.
         variables.retain(|name, value| wrong_variable(name, value.expose()).is_none());
         launch.env.retain(|(name, _)| !variables.contains_key(&**name));
-        self.note_given(secrets, &[], variables.keys().cloned().collect());
+        self.secrets.note_given(secrets, &[], variables.keys().cloned().collect());
         let pairs = variables.into_iter();
         launch.env.extend(pairs.map(|(name, value)| (name.into(), value.expose().to_owned().into())));
     }
@@ -194,33 +174,7 @@ impl Server {
     /// Has the secrets of a server elsewhere hidden: its headers have them.
     pub(super) fn give_in_headers(&self, secrets: &Credentials, headers: &[(&str, &str)]) {
         let names = secrets.variables().into_keys().collect();
-        self.note_given(secrets, headers, names);
-    }
-
-    fn note_given(&self, secrets: &Credentials, headers: &[(&str, &str)], names: Vec<String>) {
-        let redactor = Rc::new(secrets.redactor(headers));
-        *self.given.borrow_mut() = StartSecrets { redactor, renewed: Rc::default(), names };
-    }
-
-    /// Has these tokens hidden, too.
-    pub(super) fn also_hide(&self, renewed: Rc<Redactor>) {
-        self.given.borrow_mut().renewed = renewed;
-    }
-
-    /// Finds the secrets of its last start.
-    pub(super) fn redactor(&self) -> Rc<Redactor> {
-        self.given.borrow().redactor.clone()
-    }
-
-    /// Names of the variables that its last start was given as secrets.
-    pub(super) fn secret_names(&self) -> Vec<String> {
-        self.given.borrow().names.clone()
-    }
-
-    /// True if its last start was given any.
-    pub(super) fn has_secrets(&self) -> bool {
-        let given = self.given.borrow();
-        !given.redactor.is_empty() || !given.renewed.is_empty()
+        self.secrets.note_given(secrets, headers, names);
     }
 
     /// The text without the secrets; `None` where none are in it.
@@ -231,25 +185,7 @@ impl Server {
 
     /// A text without the secrets of its last start.
     pub(super) fn hidden(&self, text: String) -> String {
-        let given = self.given.borrow();
-        let once = given.redactor.redact(&text);
-        match given.renewed.redact(&once) {
-            Cow::Owned(hidden) => hidden,
-            Cow::Borrowed(_) => once.into_owned(),
-        }
-    }
-}
-
-impl super::super::Supervisor {
-    /// The secrets of all servers.
-    #[must_use]
-    pub fn secrets(&self) -> &Secrets {
-        &self.runners.shared.secrets
-    }
-
-    /// Starts the servers whose secrets were locked.
-    pub fn start_barred(&self) {
-        self.all().iter().for_each(Server::unbar);
+        self.secrets.hidden(&text)
     }
 }
 

@@ -53,31 +53,30 @@ impl Server {
     /// Its visible state.
     #[must_use]
     pub fn status(&self) -> ServerSnapshot {
-        let (machine, place) = (self.machine.borrow(), self.place.borrow());
-        let runner = place.as_ref().map(|place| &place.runner);
+        let (times, runner) = (self.life.times(), self.place.present().map(|place| place.runner));
         ServerSnapshot {
-            state: machine.state(),
-            since: self.since.get(),
-            busy: self.liveness.borrow().is_busy(),
-            pid: self.pid.get(),
-            runner_pid: runner.map(|runner| runner.pid()),
-            info: self.info.borrow().clone(),
-            restarts: self.restarts.get(),
-            attempt: machine.attempt(),
-            next_retry: self.next_retry.get(),
-            last_exit: self.last_exit.borrow().clone(),
-            in_flight: self.open.get(),
-            queued: self.queue.taken(),
-            log_lines: self.logs.borrow().added(),
+            state: self.state(),
+            since: times.since,
+            busy: self.usage.is_busy(),
+            pid: self.place.pid(),
+            runner_pid: runner.as_ref().map(|runner| runner.pid()),
+            info: self.place.info(),
+            restarts: self.life.restarts(),
+            attempt: self.life.attempt(),
+            next_retry: times.next_retry,
+            last_exit: self.life.last_exit(),
+            in_flight: self.usage.open_calls(),
+            queued: self.usage.queued(),
+            log_lines: self.lists.lines_added(),
             round_trip: runner.and_then(|runner| runner.round_trip()),
-            late_answers: self.late.get() + self.late_of_start.get(),
-            containment: self.containment.borrow().clone(),
+            late_answers: self.usage.late_answers(),
+            containment: self.place.containment(),
         }
     }
 
     /// Has its runner say how long a message takes to it and back.
     pub(in crate::supervisor) fn ask_for_echo(&self) {
-        if let Some(place) = self.place.borrow().as_ref() {
+        if let Some(place) = self.place.present() {
             place.runner.ask_for_echo();
         }
     }
@@ -85,42 +84,42 @@ impl Server {
     /// Its tools as of now; none when it does not run, or they are not listed yet.
     #[must_use]
     pub fn tools(&self) -> Option<Rc<ToolList>> {
-        self.lists.borrow().tools()
+        self.lists.present().tools()
     }
 
     /// Its tools as last listed, though it may have ended since.
     #[must_use]
     pub fn known_tools(&self) -> Option<Rc<ToolList>> {
-        self.known_tools.borrow().clone()
+        self.lists.known_tools()
     }
 
     /// These are its tools, as its package has listed them when it was tried out.
     pub(in crate::supervisor) fn knows(&self, tools: Rc<ToolList>) {
-        *self.known_tools.borrow_mut() = Some(tools);
+        self.lists.know_tools(tools);
     }
 
     /// True if one of its lists is being fetched.
     #[must_use]
     pub fn is_listing(&self) -> bool {
-        self.lists.borrow().is_fetching()
+        self.lists.present().is_fetching()
     }
 
     /// True if it does not run, and the next call starts it.
     #[must_use]
     pub fn wakes_on_demand(&self) -> bool {
-        self.machine.borrow().wakes_on_demand()
+        self.life.wakes_on_demand()
     }
 
     /// One of its lists, as fetched last.
     #[must_use]
     pub fn list(&self, kind: ListKind) -> Fetched {
-        self.lists.borrow().get(kind)
+        self.lists.present().get(kind)
     }
 
     /// How many tools it has listed; none where they could not be listed.
     #[must_use]
     pub fn tool_count(&self) -> Option<u32> {
-        self.lists.borrow().look(ListKind::Tools, |list| list.error.is_none().then_some(list.count))
+        self.lists.present().look(ListKind::Tools, |list| list.error.is_none().then_some(list.count))
     }
 
     /// The flaws of its lists as fetched last.
@@ -128,7 +127,7 @@ impl Server {
     pub fn list_problems(&self) -> Vec<ListProblem> {
         let problems = ListKind::ALL.into_iter().flat_map(|kind| {
             let look = |list: &Fetched| (list.flaws.clone(), list.error.clone());
-            let (flaws, error) = self.lists.borrow().look(kind, look);
+            let (flaws, error) = self.lists.present().look(kind, look);
             let error = error.map(|why| format!("its {} could not be listed: {why}", kind.in_words()));
             let failed = error.map(|why| ListProblem { has_failed: true, why });
             failed.into_iter().chain(flaws.into_iter().map(|why| ListProblem { has_failed: false, why }))
@@ -140,23 +139,20 @@ impl Server {
     /// Its newest log lines, at most `limit`. `begin` is called at the very moment from which on lines go to listeners, and are
     /// not among these.
     pub async fn logs(&self, limit: usize, begin: impl FnOnce()) -> Vec<Line> {
-        let (lines, whole) = {
-            let logs = self.logs.borrow();
-            (logs.last(limit), logs.is_whole())
-        };
+        let (lines, whole) = (self.lists.last_lines(limit), self.lists.has_all_lines());
         begin();
         if lines.len() >= limit {
             return lines;
         }
         let on_disk = limit + lines.len();
-        let mut all = self.runners.shared.logs.last(&self.id, on_disk).await;
+        let mut all = self.runners().shared.logs.last(self.id(), on_disk).await;
         // Where the lines of this bridge begin on disk; clocks may have been set back since the older ones.
         let are_these = |at: &usize| all[*at..].iter().zip(&lines).all(|(there, here)| there == here);
         match (0..all.len()).find(are_these) {
             _ if lines.is_empty() => {}
             Some(begin) => all.truncate(begin),
             // They are not there, as on a disk that was full.
-            None if whole => all.retain(|line| line.timestamp < self.born),
+            None if whole => all.retain(|line| line.timestamp < self.identity.born()),
             None => all.clear(),
         }
         all.extend(lines);

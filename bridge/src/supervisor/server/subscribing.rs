@@ -15,20 +15,12 @@ use crate::link::{Audience, ServerAnswer, TimeLimit};
 impl Server {
     /// Notes that one more client subscribed to `uri`.
     pub fn subscribed(&self, uri: &str) {
-        *self.subscribers.borrow_mut().entry(uri.to_owned()).or_default() += 1;
+        self.lists.subscribe(uri);
     }
 
     /// Notes that a client gave up its subscription; returns whether it was the last one.
     pub fn unsubscribed(&self, uri: &str) -> bool {
-        let mut subscribers = self.subscribers.borrow_mut();
-        let left = subscribers.get_mut(uri).map_or(0, |count| {
-            *count -= 1;
-            *count
-        });
-        if left == 0 {
-            subscribers.remove(uri);
-        }
-        left == 0
+        self.lists.unsubscribe(uri)
     }
 
     /// A client with a subscription has left without giving it up.
@@ -40,8 +32,7 @@ impl Server {
 
     /// The server has just started: what clients are interested in is asked for again.
     pub(super) fn subscribe_again(self: &Rc<Self>) {
-        let uris: Vec<String> = self.subscribers.borrow().keys().cloned().collect();
-        for uri in uris {
+        for uri in self.lists.subscriptions() {
             self.tell_server(Operation::Subscribe { uri: uri.into() });
         }
     }
@@ -49,22 +40,21 @@ impl Server {
     /// Notes that somebody wants MCP's log messages from a level on, a place among [`LEVELS`]. All share the server and its
     /// level: it is asked for more, and never for less.
     pub fn want_messages(self: &Rc<Self>, level: usize) {
-        if self.messages.get().is_none_or(|wanted| level < wanted) {
-            self.messages.set(Some(level));
+        if self.lists.want_messages(level) {
             self.ask_for_messages();
         }
     }
 
     /// Asks for log messages. A server that does not offer logging says so, and nothing is lost.
     pub(super) fn ask_for_messages(self: &Rc<Self>) {
-        if let Some(level) = self.messages.get().and_then(|level| LEVELS.get(level)) {
+        if let Some(level) = self.lists.wanted_messages().and_then(|level| LEVELS.get(level)) {
             self.tell_server(Operation::SetLogLevel { level: (*level).into() });
         }
     }
 
     /// Asks for something whose answer nobody waits for; a failure is in the log.
     fn tell_server(self: &Rc<Self>, operation: Operation<'static>) {
-        let place = self.place.borrow().clone().filter(|_| self.state() == State::Running);
+        let place = self.place.present().filter(|_| self.state() == State::Running);
         let Some(place) = place else { return };
         let limit = TimeLimit::fixed(self.settings().call_timeout);
         let Ok(call) = place.runner.link.call(place.number, operation, limit, Audience::default()) else {

@@ -4,29 +4,26 @@
 //! while calls are open.
 
 use std::rc::Rc;
-use std::time::{Duration, Instant};
 
 use harbor_ipc_proto::link::runner::ToRunner;
 use harbor_policy::lifecycle::{LifecycleEvent as Life, State};
-use harbor_policy::liveness::{Liveness, LivenessAction, LivenessEvent};
+use harbor_policy::liveness::{LivenessAction, LivenessEvent};
 
 use super::Server;
 
 impl Server {
     /// Begins to watch a new start; what was known of the one before went with it.
     pub(super) fn begin_watching(self: &Rc<Self>) {
-        self.last_used.set(Instant::now());
+        self.usage.touch();
         self.set_idle_alarm();
     }
 
     pub(super) fn stop_watching(&self) {
-        self.probing.clear();
-        self.idling.clear();
-        *self.liveness.borrow_mut() = Liveness::new(self.settings().hung_grace);
+        self.usage.stop_watching(self.settings().hung_grace);
     }
 
     pub(super) fn on_call_sent(self: &Rc<Self>) {
-        if self.liveness.borrow().deadline().is_none() {
+        if !self.usage.is_watched() {
             self.watch(LivenessEvent::Called);
         }
     }
@@ -35,7 +32,7 @@ impl Server {
         self.watch(LivenessEvent::TimedOut);
     }
 
-    pub(in crate::supervisor) fn on_probed(self: &Rc<Self>, quiet: u64, unanswered: Option<u64>) {
+    pub(super) fn on_probed(self: &Rc<Self>, quiet: u64, unanswered: Option<u64>) {
         self.watch(LivenessEvent::Probed { quiet, unanswered });
     }
 
@@ -45,11 +42,8 @@ impl Server {
         if self.state() != State::Running {
             return;
         }
-        let (open, now) = (self.open.get() > 0, self.now());
-        let actions = self.liveness.borrow_mut().on(event, open, now);
-        let next = self.liveness.borrow().deadline();
-        let wait = next.map(|at| Duration::from_millis(at.saturating_sub(now)));
-        self.probing.set(self, wait, |server| server.watch(LivenessEvent::Tick));
+        let ring: fn(&Rc<Self>) = |server| server.watch(LivenessEvent::Tick);
+        let actions = self.usage.watch(event, self.life.now(), self, ring);
         for action in actions {
             self.judge(*action);
         }
@@ -58,36 +52,35 @@ impl Server {
     fn judge(self: &Rc<Self>, action: LivenessAction) {
         match action {
             LivenessAction::Probe { ping } => {
-                if let Some(place) = self.place.borrow().as_ref() {
+                if let Some(place) = self.place.present() {
                     place.runner.link.send(&ToRunner::Probe { server: place.number, ping });
                 }
             }
             LivenessAction::MarkBusy | LivenessAction::MarkReady => self.tell(self.state()),
             LivenessAction::ServerHung => {
-                tracing::warn!(server = %self.id, "hung: no sign of life after a call's timeout");
+                tracing::warn!(server = %self.id(), "hung: no sign of life after a call's timeout");
                 self.apply(Life::Hung);
             }
             LivenessAction::RunnerHung => {
-                tracing::warn!(server = %self.id, "its runner is hung");
-                self.verdict
-                    .set(Some("its runner gave no sign of life after a call's timeout and was killed"));
+                tracing::warn!(server = %self.id(), "its runner is hung");
+                self.place.judge("its runner gave no sign of life after a call's timeout and was killed");
                 self.apply(Life::Hung);
             }
         }
     }
 
     pub(super) fn set_idle_alarm(self: &Rc<Self>) {
-        let left = self.settings().idle_stop.map(|idle| idle.saturating_sub(self.last_used.get().elapsed()));
-        self.idling.set(self, left, Self::on_idle_alarm);
+        let left = self.settings().idle_stop.map(|idle| idle.saturating_sub(self.usage.idle_for()));
+        self.usage.set_idle_alarm(self, left, Self::on_idle_alarm);
     }
 
     /// Nobody may have called for long enough: then the server is stopped, else the rest is waited for.
     fn on_idle_alarm(self: &Rc<Self>) {
-        let in_use = self.open.get() > 0 || !self.subscribers.borrow().is_empty();
+        let in_use = self.usage.is_in_use() || self.lists.has_subscriptions();
         if in_use {
-            self.last_used.set(Instant::now());
+            self.usage.touch();
         }
-        let idle = self.settings().idle_stop.is_some_and(|idle| self.last_used.get().elapsed() >= idle);
+        let idle = self.settings().idle_stop.is_some_and(|idle| self.usage.idle_for() >= idle);
         match idle {
             true => self.apply(Life::Idle),
             false => self.set_idle_alarm(),

@@ -112,6 +112,7 @@ define_requests! {
         /// `resources`, `resource_templates` or `prompts`.
         kind: String,
     }
+    in CallRequest:
     /// Calls a tool on behalf of an origin. Harbor checks the permission, the allowlist, the tool itself and the limits, in
     /// this order; only then does it ask the server. Needs the scope `mcp:tools.call`. On a timeout, a cancel or a vanished
     /// client the server gets `notifications/cancelled`.
@@ -139,6 +140,7 @@ define_requests! {
         /// As in `mcp_call_tool`.
         answers: Option<JsonObject>,
     }
+    in HostRequest:
     /// Begins a run: a budget of calls for an agent. The run ends with its client, or after `limits.runStaleSeconds`
     /// without use.
     "host_create_run" HostCreateRun -> HostCreateRunResult {

@@ -46,6 +46,7 @@ define_requests! {
         /// The server's id.
         server_id: ServerId,
     }
+    in CallRequest:
     /// Calls a tool. The reply is the server's result, or an error. On a timeout, a cancel or a vanished client the server
     /// gets `notifications/cancelled`.
     "mcp_call_tool" McpCallTool -> McpCallToolResult {
@@ -72,6 +73,7 @@ define_requests! {
         /// capabilities. The server's questions then come as `ask` pushes. Absent: none.
         answers: Option<JsonObject>,
     }
+    in McpRequest:
     /// Reads a resource.
     "mcp_read_resource" McpReadResource -> McpReadResourceResult {
         /// The server's id.

@@ -3,8 +3,8 @@
 use super::super::define_requests;
 
 define_requests! {
-    /// Any request about the connection and the bridge itself.
-    SessionRequest:
+    /// Any request about the connection itself. It needs no waiting, and is answered in place.
+    ConnectionRequest:
     /// The first frame of a Harbor program on the local socket. It proves with the token of `run/token` that the program
     /// may speak to the bridge, and states its role, once. Not sent on `serve --stdio`.
     "attach" Attach -> AttachResult {
@@ -46,6 +46,11 @@ define_requests! {
         /// The id of the request to end.
         target: String,
     }
+}
+
+define_requests! {
+    /// Any request about the bridge itself.
+    BridgeRequest:
     /// Ends the bridge: servers are stopped, and open requests are answered.
     "shutdown" Shutdown -> ShutdownResult {}
 }

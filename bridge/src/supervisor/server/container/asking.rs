@@ -56,7 +56,7 @@ impl Server {
             start_timeout_ms: millis(limit),
             ..self.engine_launch(self.engine_environment(path))
         };
-        let done = self.runners.errand(launch, hear).await;
+        let done = self.runners().errand(launch, hear).await;
         done.map_err(|error| failed(&format!("a runner could not be started: {error}")))
     }
 
@@ -73,7 +73,7 @@ impl Server {
 
     /// Where the engines are, beyond the bridge's PATH.
     pub(super) async fn looked(&self) -> FoundRuntimes {
-        let runtimes = self.runners.shared.runtimes.clone();
+        let runtimes = self.runners().shared.runtimes.clone();
         let looked = tokio::task::spawn_blocking(move || runtimes.look()).await;
         looked.unwrap_or_else(|error| {
             tracing::error!(%error, "programs could not be looked for");
@@ -84,8 +84,8 @@ impl Server {
     pub(super) fn engine_environment(&self, path: String) -> BTreeMap<String, String> {
         let inherited = std::env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-        let instance = &self.runners.shared.marks.instance;
-        let mut all = variables::of_engine(inherited, instance, self.id.as_str());
+        let instance = &self.runners().shared.marks.instance;
+        let mut all = variables::of_engine(inherited, instance, self.id().as_str());
         all.insert("PATH".into(), path);
         all
     }

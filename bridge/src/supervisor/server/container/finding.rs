@@ -27,7 +27,7 @@ use crate::store::images;
 impl Server {
     /// Finds the image, and pins it.
     pub(in crate::supervisor::server) fn install_image(self: &Rc<Self>, image: Image) {
-        self.installing.set(true);
+        self.package.set_installing(true);
         let server = self.clone();
         tokio::task::spawn_local(async move {
             let found = tokio::select! {
@@ -35,15 +35,15 @@ impl Server {
                 () = server.leaves(State::Installing) => Err(Rc::new(EndReport::because("stopped", "it was stopped"))),
                 found = server.find_image(&image) => found,
             };
-            server.installing.set(false);
-            let pins_only = server.trial.as_ref().is_some_and(|trial| trial.plan_only);
+            server.package.set_installing(false);
+            let pins_only = server.identity.trial().is_some_and(|trial| trial.plan_only);
             match found.and_then(|()| if pins_only { Err(planned()) } else { Ok(()) }) {
                 Ok(()) => server.apply(LifecycleEvent::Installed),
                 Err(report) => {
                     if !report.was_asked_for() && report.cause != PLANNED {
                         server.remark(report.message.clone());
                     }
-                    server.note_exit(report);
+                    server.life.note_exit(report);
                     server.apply(LifecycleEvent::Ended);
                 }
             }
@@ -51,13 +51,7 @@ impl Server {
     }
 
     async fn leaves(&self, state: State) {
-        loop {
-            let changed = self.changed.notified();
-            if self.state() != state {
-                return;
-            }
-            changed.await;
-        }
+        self.life.until(|| self.state() != state).await;
     }
 
     async fn find_image(&self, image: &Image) -> Result<(), Rc<EndReport>> {
@@ -66,7 +60,7 @@ impl Server {
         let (wanted, dir) = (image.clone(), self.image_dir());
         let looked = tokio::task::spawn_blocking(move || images::look(&wanted, &dir)).await;
         let known = looked.unwrap_or_else(|error| Err(error.to_string()));
-        let known = known.map_err(|why| failed(&lost(&self.id, image, &why)))?;
+        let known = known.map_err(|why| failed(&lost(self.id(), image, &why)))?;
         let (wanted, id, digest) = match known {
             // What was pinned is what is run, whatever its name means by now.
             Some(pinned) => (pinned.digest.clone(), pinned.id, pinned.digest),
@@ -78,7 +72,7 @@ impl Server {
             Err(report) => {
                 self.remark(format!("{}: {}", engine.as_str(), said(&report)));
                 let Some(wanted) = wanted else {
-                    return Err(failed(&gone(&self.id, &image.reference, engine)));
+                    return Err(failed(&gone(self.id(), &image.reference, engine)));
                 };
                 self.pull(engine, &wanted).await?;
                 self.inspect(engine, &wanted).await?
@@ -97,7 +91,7 @@ impl Server {
         let done =
             done.map_err(|error| error.to_string()).and_then(|done| done.map_err(|error| error.to_string()));
         done.map_err(|why| failed(&why))?;
-        *self.image.borrow_mut() = Some(pinned);
+        self.package.set_image(pinned);
         Ok(())
     }
 

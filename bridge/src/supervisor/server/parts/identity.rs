@@ -1,0 +1,149 @@
+//! Which server it is, and what the person said about it.
+//!
+//! Owns the definition in force, and the settings that follow from it. Must never say where the server is in its life.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::time::Duration;
+
+use harbor_home::clock::wall_clock;
+use harbor_ipc_proto::server_id::ServerId;
+use harbor_policy::lifecycle::{LifecycleLimits, Rules};
+use harbor_policy::limits;
+use harbor_policy::package;
+use harbor_policy::settings::Settings;
+
+use super::trial::TrialOf;
+use crate::store::definitions::Definition;
+
+/// Which server it is.
+pub(in super::super) struct Identity {
+    id: ServerId,
+    definition: RefCell<Rc<Definition>>,
+    settings: RefCell<Rc<Settings>>,
+    /// True if its settings are those of an instance.
+    is_instance: bool,
+    has_package: bool,
+    /// The trial, while it is nobody's server yet.
+    trial: Option<TrialOf>,
+    /// True if it is started with nothing of the person's.
+    alone: Cell<bool>,
+    /// True if it was removed or replaced: what still happens to it is nobody's news.
+    gone: Cell<bool>,
+    /// When this definition came to life, in milliseconds since 1970: older log lines are on disk only.
+    born: u64,
+}
+
+impl Identity {
+    pub fn new(
+        (id, definition): (ServerId, Definition),
+        has_package: bool,
+        is_instance: bool,
+        trial: Option<TrialOf>,
+    ) -> Self {
+        let settings = settings(&definition, has_package, is_instance).unwrap_or_else(|field| {
+            tracing::warn!(server = %id, field, "its supervision cannot be read; the defaults hold");
+            defaults(is_instance)
+        });
+        Self {
+            id,
+            definition: RefCell::new(Rc::new(definition)),
+            settings: RefCell::new(Rc::new(settings)),
+            is_instance,
+            has_package,
+            alone: Cell::new(trial.as_ref().is_some_and(|trial| trial.alone)),
+            gone: Cell::new(trial.is_some()),
+            trial,
+            born: wall_clock(),
+        }
+    }
+
+    pub fn id(&self) -> &ServerId {
+        &self.id
+    }
+
+    pub fn definition(&self) -> Rc<Definition> {
+        self.definition.borrow().clone()
+    }
+
+    pub fn settings(&self) -> Rc<Settings> {
+        self.settings.borrow().clone()
+    }
+
+    /// Takes over another definition. Its ranges were checked before: the defaults hold where one cannot be read.
+    pub fn supervise(&self, definition: Definition) {
+        let settings = settings(&definition, self.has_package, self.is_instance);
+        *self.settings.borrow_mut() = Rc::new(settings.unwrap_or_else(|_| defaults(self.is_instance)));
+        self.redefine(definition);
+    }
+
+    /// Takes over another definition whose settings are the same.
+    pub fn redefine(&self, definition: Definition) {
+        *self.definition.borrow_mut() = Rc::new(definition);
+    }
+
+    pub fn trial(&self) -> Option<&TrialOf> {
+        self.trial.as_ref()
+    }
+
+    pub fn is_on_trial(&self) -> bool {
+        self.trial.is_some()
+    }
+
+    pub fn is_alone(&self) -> bool {
+        self.alone.get()
+    }
+
+    /// Gives its starts all that its definition gives, from now on.
+    pub fn trust(&self) {
+        self.alone.set(false);
+    }
+
+    /// True if what happens to it is nobody's news.
+    pub fn is_gone(&self) -> bool {
+        self.gone.get()
+    }
+
+    pub fn go(&self) {
+        self.gone.set(true);
+    }
+
+    /// True if it was removed: its name and its directories are another one's by now, or nobody's.
+    pub fn is_removed(&self) -> bool {
+        self.is_gone() && !self.is_on_trial()
+    }
+
+    pub fn born(&self) -> u64 {
+        self.born
+    }
+
+    /// The rules of its life.
+    pub fn rules(&self) -> Rules {
+        let (settings, steps) = (self.settings(), 3);
+        let removal = if self.definition().image.is_some() { limits::REMOVAL } else { Duration::ZERO };
+        Rules {
+            limits: LifecycleLimits {
+                install: limits::INSTALL_TIMEOUT * steps,
+                start: settings.start_timeout + limits::START_SLACK,
+                stop: settings.eof_grace + settings.term_grace + removal + limits::STOP_SLACK,
+            },
+            restart: settings.restart.clone(),
+            lazy: settings.lazy,
+        }
+    }
+}
+
+/// The settings of a definition; those of an instance differ.
+///
+/// # Errors
+/// Which field is out of its range.
+fn settings(definition: &Definition, has_package: bool, is_instance: bool) -> Result<Settings, &'static str> {
+    let downloads = !has_package && package::is_wrapper(&definition.command);
+    let settings = Settings::new(&definition.supervision, downloads).map_err(|wrong| wrong.field)?;
+    Ok(if is_instance { settings.of_instance() } else { settings })
+}
+
+fn defaults(is_instance: bool) -> Settings {
+    let settings = Settings::default();
+    if is_instance { settings.of_instance() } else { settings }
+}
