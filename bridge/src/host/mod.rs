@@ -90,7 +90,7 @@ use offered::Offered;
 pub use permissions::{Granted, Permissions, RequestedGrant, Revoked};
 pub use registry::Registry;
 pub use runs::Runs;
-pub use server_views::{connection_info, image_view, sandbox_summary, server_view, server_views};
+pub use server_views::{all_server_views, connection_info, image_view, sandbox_summary, server_view};
 pub use status::{Presence, secret_store};
 pub use tool_call::{Consenting, ToolCall};
 pub use usable::Usable;

@@ -18,7 +18,7 @@ use crate::supervisor::{Server, ServerSnapshot};
 
 /// All servers, by id.
 #[must_use]
-pub fn server_views(host: &Host) -> Vec<ServerView> {
+pub fn all_server_views(host: &Host) -> Vec<ServerView> {
     host.supervisor.all().iter().map(|server| server_view(host, server)).collect()
 }
 

@@ -14,7 +14,7 @@ use super::read_only;
 use super::reply::{Handled, reply};
 use super::state::Router;
 use super::steps::steps_to;
-use crate::host::{connection_info, server_view, server_views, start_failed};
+use crate::host::{all_server_views, connection_info, server_view, start_failed};
 use crate::supervisor::{Server, StartError, StartListener};
 
 pub(super) async fn add(router: &Router, client: &Client, message: AddServer) -> Handled {
@@ -39,7 +39,7 @@ pub(super) async fn status(router: &Router, id: &ServerId) -> Handled {
 }
 
 pub(super) fn list(router: &Router) -> Handled {
-    reply(ListServersResult { servers: server_views(&router.host) })
+    reply(ListServersResult { servers: all_server_views(&router.host) })
 }
 
 pub(super) async fn connect(

@@ -20,7 +20,7 @@ use super::client::Client;
 use super::reply::{Handled, reply};
 use super::state::Router;
 use super::views::{event, log_line, log_push};
-use crate::host::{HostEvent, invalid, server_views};
+use crate::host::{HostEvent, all_server_views, invalid};
 use crate::supervisor::{Line, ListKind, MAX_LINES, Source, StateChange, SupervisorEvent};
 
 /// The values of a level.
@@ -32,7 +32,7 @@ const LOG_LINES: u64 = 200;
 pub(super) fn servers(router: &Router, client: &Client, message: &WatchServers) -> Handled {
     let watching = message.watch != Some(false);
     client.watch_servers(watching);
-    reply(WatchServersResult { watching, servers: server_views(&router.host) })
+    reply(WatchServersResult { watching, servers: all_server_views(&router.host) })
 }
 
 pub(super) async fn logs(router: &Router, client: &Rc<Client>, message: &McpGetLogs) -> Handled {
