@@ -40,12 +40,12 @@ fn each(tree: &str) -> Vec<String> {
     all.iter().filter(|one| !one.is_empty()).flat_map(|one| each(&format!("{before}{one}"))).collect()
 }
 
-/// The tree behind `use` and whether it is given on, if the line begins one.
-fn use_line(line: &str) -> Option<(bool, &str)> {
+/// A line without `pub`, and whether it was there.
+fn bare(line: &str) -> (bool, &str) {
     let line = line.trim_start();
-    let public =
-        line.strip_prefix("pub ").or_else(|| line.strip_prefix("pub(")?.split_once(") ").map(|it| it.1));
-    public.unwrap_or(line).strip_prefix("use ").map(|tree| (public.is_some(), tree))
+    let behind = line.strip_prefix("pub(").and_then(|rest| rest.split_once(") ")).map(|(_, rest)| rest);
+    let behind = line.strip_prefix("pub ").or(behind);
+    (behind.is_some(), behind.unwrap_or(line))
 }
 
 /// What a file imports by `use`, and its code without that.
@@ -54,13 +54,17 @@ fn read(code: &str) -> (Vec<Import>, String) {
     for line in code.lines() {
         let (is_given_on, mut tree) = match open.take() {
             Some((is_given_on, begun)) => (is_given_on, begun + line.trim()),
-            None => match use_line(line) {
-                Some((is_given_on, tree)) => (is_given_on, tree.to_owned()),
-                None => {
-                    rest.push_str(line);
-                    rest.push('\n');
-                    continue;
-                }
+            None => match bare(line) {
+                // A file is often called like what is given on from it.
+                (_, line) if line.starts_with("mod ") && line.ends_with(';') => continue,
+                (is_given_on, line) => match line.strip_prefix("use ") {
+                    Some(tree) => (is_given_on, tree.to_owned()),
+                    None => {
+                        rest.push_str(line);
+                        rest.push('\n');
+                        continue;
+                    }
+                },
             },
         };
         if !tree.contains(';') {
