@@ -166,7 +166,7 @@ impl Names {
     fn gives(&self, file: &Place, name: &String) -> bool {
         self.defined.get(file).is_some_and(|names| names.contains(name))
             || self.all_of.iter().any(|(giver, from)| giver == file && self.gives(from, name))
-            || self.imported.contains_key(&[&**file, &[name.clone()]].concat())
+            || self.imported.contains_key(&[&**file, std::slice::from_ref(name)].concat())
     }
 }
 

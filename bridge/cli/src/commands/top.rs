@@ -39,7 +39,7 @@ use std::time::{Duration, Instant};
 use harbor_client::errors::Failure;
 use harbor_home::Paths;
 use nix::sys::signal::Signal;
-use ratatui::crossterm::event::{self, Event as Typed, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use ratatui::crossterm::event::{Event as Typed, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 use self::draw::{Pen, draw};
 use self::event::Event;
@@ -205,7 +205,7 @@ impl Driver<'_> {
 fn spawn_keys(events: SyncSender<Event>) {
     thread::spawn(move || {
         loop {
-            let typed = event::read();
+            let typed = ratatui::crossterm::event::read();
             let is_last = typed.is_err();
             let heard = typed.map_or_else(|error| vec![Event::Unplugged(error)], of_typed);
             if heard.into_iter().any(|event| events.send(event).is_err()) || is_last {
