@@ -186,8 +186,8 @@ fn header<'a>(response: &'a Response, name: &str) -> Option<&'a str> {
 }
 
 /// Advice where nobody whom this machine trusts has signed a certificate.
-const NOT_TRUSTED: &str = "nobody whom this system trusts has signed its certificate; add its authority to the system's, or name a \
-     file by SSL_CERT_FILE and `harbor shutdown`: the next bridge has the new environment";
+const NOT_TRUSTED: &str = "this system does not trust who signed its certificate; add that authority to the system's \
+                           certificates, or set SSL_CERT_FILE and run `harbor shutdown`, so that the next bridge uses it";
 
 /// In words, without the URL.
 fn no_answer(error: &reqwest::Error) -> NoAnswer {

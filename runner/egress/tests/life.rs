@@ -32,7 +32,7 @@ fn a_wrong_start_is_told_in_one_line() {
     let own = std::process::id().to_string();
     for (arguments, code, line) in [
         (&[][..], 2, "it is started by harbor-runner; run `harbor help` instead".to_owned()),
-        (&["0.0.0-old", &own][..], 2, format!("the runner is of build 0.0.0-old, this proxy of {BUILD}")),
+        (&["0.0.0-old", &own][..], 2, format!("the runner is from build 0.0.0-old, this proxy from {BUILD}")),
         (
             &[BUILD, &own, "a b"][..],
             2,

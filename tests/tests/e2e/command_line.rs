@@ -370,7 +370,7 @@ fn a_list_with_faults_is_shown_and_remarked_on() {
     let add = ["add", "s", "--write", journals.to_str().unwrap(), "--"];
     let add: Vec<_> = add.into_iter().chain(command.iter().map(String::as_str)).collect();
     let sly = "s: hidden or control characters in the texts of sly: a model may read something there that you cannot see\n";
-    let none = "s: items of tools/list are left out: 1; of the first, it is no object\n";
+    let none = "s: 1 items of tools/list are left out; the first because it is not an object\n";
     let added = "added s\ns is running: 2 tools (`harbor tools s`)\n".to_owned();
     assert_eq!(harbor(&home, &add), (added, format!("{none}{sly}{REACHES}"), Some(0)));
     assert_eq!(harbor(&home, &["start", "s"]).1, format!("{none}{sly}"));

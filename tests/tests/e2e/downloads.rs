@@ -152,10 +152,10 @@ fn signatures_are_checked_and_an_upgrade_is_held_to_the_key() {
     let source = format!("{}&minisign={}", place.source("/s"), signer.public());
     assert!(refusal(&bridge, &source).contains("it is not signed"), "missing");
     for (signature, said) in [
-        (signer.sign(&two), "its signature is bad"),
-        (signer.sign_as_before(&two), "its signature is bad"),
-        (other.sign(&one), "by another key"),
-        ("<html>".into(), "no text of minisign"),
+        (signer.sign(&two), "its signature does not match"),
+        (signer.sign_as_before(&two), "its signature does not match"),
+        (other.sign(&one), "by a different key"),
+        ("<html>".into(), "not in minisign's format"),
     ] {
         place.offer("/s.minisig", Served::File(signature.into_bytes()));
         let refused = refusal(&bridge, &source);
@@ -183,7 +183,7 @@ fn signatures_are_checked_and_an_upgrade_is_held_to_the_key() {
     place.offer("/s", Served::File(two.clone()));
     place.offer("/s.minisig", Served::File(other.sign(&two).into_bytes()));
     let refused = bridge.request("upgrade_server", &json!({"server_id": "s"})).wait(INSTALL).unwrap_err();
-    assert!(refused.message.contains("by another key"), "{refused:?}");
+    assert!(refused.message.contains("by a different key"), "{refused:?}");
     place.offer("/s.minisig", Served::File(signer.sign(&two).into_bytes()));
     let said = done(&home, &["upgrade", "s", "--yes"]);
     assert!(said.contains(&format!("{} → {}", sha256(&one), sha256(&two))), "{said}");
@@ -256,15 +256,15 @@ fn archives_that_are_none_of_a_server_are_refused() {
     let mac: &[u8] = b"\xcf\xfa\xed\xfe and so on";
     let two: [(&str, u32, &[u8]); 2] = [("bin/one", 0o755, SCRIPT), ("bin/two", 0o755, SCRIPT)];
     for (path, bytes, said) in [
-        ("/out.tar.gz", tar_gz(&[("../out", 0o755, SCRIPT)]), "leads out of it"),
-        ("/out.zip", zip(&[("a/../../out", 0o755, SCRIPT)]), "leads out of it"),
-        ("/two.zip", zip(&two), "--bin names the one that is the server; it has bin/one, bin/two"),
+        ("/out.tar.gz", tar_gz(&[("../out", 0o755, SCRIPT)]), "leads out of the archive"),
+        ("/out.zip", zip(&[("a/../../out", 0o755, SCRIPT)]), "leads out of the archive"),
+        ("/two.zip", zip(&two), "name the server by --bin; it has bin/one, bin/two"),
         ("/none.zip", zip(&[("README", 0o644, b"text")]), "no program in the archive"),
-        ("/mac.tgz", tar_gz(&[("server", 0o755, mac)]), "server is a program for macOS, and this is Linux"),
+        ("/mac.tgz", tar_gz(&[("server", 0o755, mac)]), "server is a program for macOS, but this is Linux"),
         ("/windows.exe", b"MZ\x90\0".to_vec(), "is a program for Windows"),
-        ("/page", b"<!DOCTYPE html>".to_vec(), "a page of the web"),
+        ("/page", b"<!DOCTYPE html>".to_vec(), "it is a web page"),
         ("/text", b"hello".to_vec(), "neither a program nor"),
-        ("/broken.zip", b"PK\x03\x04and no more".to_vec(), "broken"),
+        ("/damaged.zip", b"PK\x03\x04and no more".to_vec(), "damaged"),
     ] {
         place.offer(path, Served::File(bytes));
         let refused = refusal(&bridge, &place.source(path));
@@ -323,7 +323,7 @@ fn what_does_not_come_whole_or_from_elsewhere_is_refused() {
         (tls_source("/down"), "which is without TLS; --allow-http allows that"),
         (place.source("/half"), "was lost after 2500 bytes; try again"),
         (place.source("/large"), "larger than 268 MB"),
-        (place.source("/around"), "redirects again and again"),
+        (place.source("/around"), "redirects too many times"),
         (place.source("/none"), "no such file"),
         ("binary:https://localhost:1/s#allow=private".into(), "nothing listens at localhost:1"),
     ] {
@@ -336,7 +336,7 @@ fn what_does_not_come_whole_or_from_elsewhere_is_refused() {
     drop(bridge);
     let bridge = Bridge::start(&home);
     let refused = refusal(&bridge, &tls_source("/good"));
-    assert!(refused.contains("is signed by nobody whom this system trusts"), "{refused}");
+    assert!(refused.contains("this system does not trust who signed the certificate"), "{refused}");
 }
 
 /// The bridge is killed, and the person presses Ctrl-C, while the file is under way.

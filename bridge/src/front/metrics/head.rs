@@ -49,7 +49,7 @@ pub const TOO_LARGE: Refusal =
 pub const TOO_SLOW: Refusal =
     Refusal { status: "408 Request Timeout", why: "the request did not come in time" };
 
-const MALFORMED: Refusal = refusal("400 Bad Request", "this is no HTTP/1.1 request with one Host header");
+const MALFORMED: Refusal = refusal("400 Bad Request", "this is not an HTTP/1.1 request with one Host header");
 const WRONG_HOST: Refusal =
     refusal("403 Forbidden", "metrics are served to this machine only: use localhost, 127.0.0.1 or [::1]");
 const OF_A_PAGE: Refusal = refusal("403 Forbidden", "metrics are not for pages of the web");

@@ -166,7 +166,7 @@ fn behind_a_proxy_an_answer_sends_on_to_what_is_found_here_or_to_its_own_host() 
         Place::new(&[("list", CatalogSourceKind::Awesome, format!("http://list.invalid/{path}"))])
     };
     assert_eq!(Driven::configured_with(&of("README.md"), &env).refresh(false).0.added, 1);
-    for (path, why) in [("away", "is not found here"), ("here", "a private address")] {
+    for (path, why) in [("away", "this machine cannot resolve"), ("here", "a private address")] {
         let (said, _) = Driven::configured_with(&of(path), &env).failure();
         assert!(said.contains(why), "{said}");
     }
