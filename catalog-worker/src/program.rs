@@ -38,8 +38,10 @@ const ORDERS: usize = 64;
 pub fn run() -> ExitCode {
     let parent = std::env::args().nth(1).and_then(|pid| pid.parse().ok());
     let Some(parent) = parent else {
-        let _ =
-            writeln!(io::stderr(), "harbor-catalog-worker is started by harbor-bridge; run `harbor help`");
+        let _ = writeln!(
+            io::stderr(),
+            "harbor-catalog-worker is started by harbor-bridge; run `harbor help` instead"
+        );
         return USAGE.into();
     };
     match begin(parent) {

@@ -183,7 +183,10 @@ impl Agent {
             let all = self.owned.0.borrow();
             let of_origin = all.values().filter(|owned| owned.owner.origin == owner.origin).count();
             if of_origin >= MOST_OF_ORIGIN || all.len() >= MOST {
-                return Err(ErrorBody::new(Code::RateLimited, "too many sessions are open; end some"));
+                return Err(ErrorBody::new(
+                    Code::RateLimited,
+                    "too many sessions are open; end some of them",
+                ));
             }
         }
         let id = random_token().map_err(|error| internal(&error))?;

@@ -330,7 +330,10 @@ fn a_tool_that_has_changed_is_shown_and_accepted() {
     assert_eq!((told(&["list", "--json"]), told(&["start", "s", "--json"])), (String::new(), String::new()));
     assert_eq!(bridge.server("s")["changed_tools"], 1);
     let (said, code) = refused(&home, &call);
-    assert!(said.ends_with("\n`harbor tools --changed s` shows how, and how to accept it\n"), "{said}");
+    assert!(
+        said.ends_with("\n`harbor tools --changed s` shows the change, and how to accept it\n"),
+        "{said}"
+    );
     assert_eq!(code, Some(8));
     let shown = done(&home, &["tools", "s", "--changed"]);
     let lines: Vec<_> = shown.lines().collect();
@@ -349,7 +352,7 @@ fn a_tool_that_has_changed_is_shown_and_accepted() {
 
     let stale = "0".repeat(64);
     let (said, code) = refused(&home, &["accept", "s/echo", &stale]);
-    assert!(said.ends_with("\n`harbor tools --changed s` shows what it is now\n"), "{said}");
+    assert!(said.ends_with("\n`harbor tools --changed s` shows its present hash\n"), "{said}");
     assert_eq!(code, Some(2));
     assert_eq!(done(&home, &command), "accepted s/echo\n");
     done(&home, &call);

@@ -486,7 +486,7 @@ fn an_installer_gets_nothing_of_what_its_server_is_given() {
     let (out, err, code) = home.harbor(&["install", "npm:tiny", "--yes"]);
     assert_eq!(code, Some(5), "{out}{err}");
     assert!(
-        err.contains("nothing was installed; if TINY_KEY is a key that it needs, `--secret TINY_KEY`"),
+        err.contains("nothing was installed; if the server needs the key TINY_KEY, `--secret TINY_KEY`"),
         "{err}"
     );
     wait_until("nothing to be left", DOWN_LIMIT, || is_gone(&home, "tiny"));

@@ -488,7 +488,7 @@ fn what_cannot_be_taken_over_is_told_and_what_is_here_stays() {
         "asked: imported",
         "unset: skipped: the variable NOT_SET_HERE is not set here; set it, or add it with `harbor add`",
         "filled: skipped: the variable NOT_SET_HERE is not set here; set it, or add it with `harbor add`: `--env ITS=VALUE`",
-        "off: skipped: it is disabled there",
+        "off: skipped: it is disabled in that file",
         "taken: skipped: another server is called taken here",
         &format!("here: imported from {file}, runs "),
         &format!(", in {}, with B, ", person.path("project").display()),

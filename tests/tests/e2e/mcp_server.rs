@@ -483,7 +483,7 @@ fn a_bridge_is_started_and_after_its_end_another_one() {
             break message;
         }
     };
-    assert!(failure(&answer).contains("may have been made"), "{answer}");
+    assert!(failure(&answer).contains("may have run"), "{answer}");
     assert_eq!(mcp.tool("s__echo", &json!({"n": 3}))["result"]["structuredContent"], json!({"n": 3}));
     end(mcp);
     shut_down_detached(&home);

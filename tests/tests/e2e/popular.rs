@@ -117,7 +117,7 @@ try { require("fs").readdirSync(process.env.ALLOWED_DIR); } catch { fail(`ALLOWE
     let shared = shared.to_str().unwrap();
     let install = ["install", "npm:tiny@1.0.0", "--yes"];
     let (said, code) = home.refused(&install);
-    let wanted = "nothing was installed; if ALLOWED_DIR is what it needs, `--env ALLOWED_DIR=…` gives it";
+    let wanted = "nothing was installed; if the server needs ALLOWED_DIR, set it with `--env ALLOWED_DIR=…`";
     assert!(said.contains(wanted) && code == Some(5), "{code:?} {said}");
 
     let given = format!("ALLOWED_DIR={shared}");
@@ -125,7 +125,7 @@ try { require("fs").readdirSync(process.env.ALLOWED_DIR); } catch { fail(`ALLOWE
     let wanted = format!(
         "nothing was installed; its sandbox keeps {shared} from it; add `--read {shared}` to open it"
     );
-    assert!(said.contains(&wanted) && !said.contains("is what it needs"), "{said}");
+    assert!(said.contains(&wanted) && !said.contains("if the server needs"), "{said}");
     let fields = json!({"source": "npm:tiny@1.0.0", "secret_values": {"ALLOWED_DIR": shared}});
     let error = bridge.request("install_server", &fields).wait(INSTALL).unwrap_err();
     let said = error.details["arguments"].as_str().unwrap();
@@ -424,7 +424,7 @@ Or set `TINY_API_KEY` in the `env` field.
     // With a part of it, the rest is told.
     let (said, _) = home.refused(&["install", "npm:tiny", "--yes", "--", "--stdio"]);
     assert!(
-        said.contains("if TINY_API_KEY is a key that it needs, `--secret TINY_API_KEY` asks for it"),
+        said.contains("if the server needs the key TINY_API_KEY, `--secret TINY_API_KEY` asks you for it"),
         "{said}"
     );
     let (said, _) = home.refused(&["install", "npm:tiny", "--yes", "--env", "TINY_API_KEY=k"]);

@@ -79,7 +79,7 @@ pub enum Meta {
 /// # Errors
 /// The fault in its arguments; `None` when it is another tool.
 pub fn unpack(name: &str, arguments: &str) -> Result<Meta, Option<&'static str>> {
-    let fields = Fields::parse(arguments.as_bytes()).map_err(|_| Some("`arguments` is no object"))?;
+    let fields = Fields::parse(arguments.as_bytes()).map_err(|_| Some("`arguments` is not an object"))?;
     let named = || text(&fields, "name").ok_or(Some("`arguments.name` is no string: which tool?"));
     match name {
         "search_tools" => match (fields.get("query"), text(&fields, "query")) {
@@ -114,7 +114,7 @@ pub struct ReadMore {
 /// # Errors
 /// The fault in its arguments.
 pub fn unpack_read_more(arguments: &str) -> Result<ReadMore, &'static str> {
-    let fields = Fields::parse(arguments.as_bytes()).map_err(|_| "`arguments` is no object")?;
+    let fields = Fields::parse(arguments.as_bytes()).map_err(|_| "`arguments` is not an object")?;
     let number = |name: &str| fields.get(name).map(|number| serde_json::from_str::<usize>(number).ok());
     Ok(ReadMore {
         result: text(&fields, "result").ok_or("`result` is no string: the cut says the id")?,

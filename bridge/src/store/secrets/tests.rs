@@ -148,7 +148,7 @@ async fn what_is_not_this_users_alone_is_refused_with_what_to_do() {
     fs::remove_dir_all(path.parent().unwrap()).unwrap();
     symlink(home.path(), path.parent().unwrap()).unwrap();
     assert!(
-        secrets.put("a", keys(&["L"])).await.unwrap_err().to_string().contains("a directory of your own")
+        secrets.put("a", keys(&["L"])).await.unwrap_err().to_string().contains("a directory that you own")
     );
 }
 

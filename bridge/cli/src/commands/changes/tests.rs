@@ -168,6 +168,6 @@ fn a_tool_that_has_changed_again_is_not_accepted_unseen() {
     assert_eq!((ran.printed.as_str(), ran.exit), ("", Exit::Usage));
     assert_eq!(
         ran.failure.unwrap(),
-        "it is another one by now\n`harbor tools --changed time` shows what it is now"
+        "it is another one by now\n`harbor tools --changed time` shows its present hash"
     );
 }

@@ -123,7 +123,7 @@ fn problems(client: &AiClient, old: &Value, paths: &Paths) -> Result<Vec<String>
         problems.push(format!("its HARBOR_HOME is {home}; here it is {}", paths.home().display()));
     }
     if old["disabled"] == true || old["enabled"] == false {
-        problems.push("it is disabled there".into());
+        problems.push("it is disabled in that file".into());
     }
     if !problems.is_empty() {
         problems.push(format!("renew it: `harbor mcp install {}`", client.id));

@@ -50,7 +50,7 @@ pub fn trouble(provider: &ProviderView, listed: &LlmListModelsResult) -> Option<
     }
     if listed.failed.contains(id) {
         let why = provider.problem.as_deref().unwrap_or("it does not answer");
-        return Some(format!("{id}: {why}; `harbor models check {id}` asks it again"));
+        return Some(format!("{id}: {why}; `harbor models check {id}` tries again"));
     }
     let has_models = listed.models.iter().any(|model| model.provider == *id);
     (!has_models).then(|| format!("{id} has no model"))
