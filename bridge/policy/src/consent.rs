@@ -237,7 +237,7 @@ impl Why {
     pub fn sentence(self) -> &'static str {
         match self {
             Self::Writes => "it changes something",
-            Self::Untrusted => "it changes something, and the model has read text that you have not typed",
+            Self::Untrusted => "it changes something, and the model has read text that you did not type",
             Self::Destroys => "it may delete or overwrite something",
             Self::Leaves => "private data would leave",
             Self::FirstUse => "you have not let it use this yet",
@@ -262,19 +262,19 @@ impl Refused {
     pub fn sentence(self) -> &'static str {
         match self {
             Self::Denied => {
-                "The person has said no to this call. Do not try it again, nor reach the same in another way."
+                "The person has refused this call. Do not try it again, and do not try to reach the same in another way."
             }
             Self::TooLarge => {
-                "The person would have to be asked, and its arguments are larger than the 1 MiB that can be shown."
+                "The person must approve this call, but its arguments are larger than the 1 MiB that can be shown."
             }
             Self::Nobody(Why::Leaves) => {
-                "Private data would leave with this call, and nobody is here who could be asked."
+                "Private data would leave with this call, and nobody is here to approve it."
             }
             Self::Nobody(Why::Destroys) => {
-                "It may delete or overwrite something, and nobody is here who could be asked."
+                "It may delete or overwrite something, and nobody is here to approve it."
             }
             Self::Nobody(Why::Writes | Why::Untrusted | Why::FirstUse) => {
-                "It changes something, and nobody is here who could be asked."
+                "It changes something, and nobody is here to approve it."
             }
         }
     }

@@ -36,8 +36,8 @@ fn a_wrong_start_is_told_in_one_line() {
         (
             &[BUILD, &own, "a b"][..],
             2,
-            "its rules must be hosts like example.com, *.example.com, 192.0.2.7 or [2001:db8::1], each with :PORT, :* or \
-             nothing, and \"a b\" is none"
+            "its rules must be hosts like example.com, *.example.com, 192.0.2.7 or [2001:db8::1], each with :PORT, :* \
+             or nothing; \"a b\" is not one"
                 .into(),
         ),
         (&[BUILD, "1"][..], 1, "the parent has ended".into()),

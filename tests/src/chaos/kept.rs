@@ -73,9 +73,6 @@ mod tests {
         assert_eq!(faults(&whole, &answered, &none), ["t-1-0 is told as done, and was made 0 times"]);
         assert_eq!(faults(&whole[..3], &answered, &once), ["t-1 was answered, and is not there"]);
         assert_eq!(faults(&whole[..2], &[], &once), ["t-1-0 has 0 results"]);
-        assert_eq!(
-            faults(&conversation("It may have had its effect"), &answered, &once),
-            Vec::<String>::new()
-        );
+        assert_eq!(faults(&conversation("It may have taken effect"), &answered, &once), Vec::<String>::new());
     }
 }

@@ -91,7 +91,7 @@ fn a_program_is_installed_alone_and_out_of_archives() {
     let _ = bridge.fail_to_connect("tarred");
     let refused =
         bridge.request("connect_server", &json!({"server_id": "tarred"})).wait(INSTALL).unwrap_err();
-    assert!(refused.message.contains("is not the file that was meant"), "{refused:?}");
+    assert!(refused.message.contains("is not the expected file"), "{refused:?}");
 
     bridge.ask("uninstall_server", &json!({"server_id": "zipped", "data": true}));
     wait_until("nothing to be left", DOWN_LIMIT, || is_gone(&home, "zipped"));
@@ -131,7 +131,7 @@ fn what_was_shown_is_what_is_installed_after_a_yes() {
     place.offer("/s", Served::File(script(&home, "2", &["a"])));
     let fields = json!({"source": source, "planned": plan["planned"]});
     let refused = bridge.request("install_server", &fields).wait(INSTALL).unwrap_err();
-    assert!(refused.message.contains("is not the file that was meant"), "{refused:?}");
+    assert!(refused.message.contains("is not the expected file"), "{refused:?}");
     place.offer("/s", Served::File(first.clone()));
     let installed = bridge.ask("install_server", &fields)["installed"].clone();
     assert_eq!((&installed["version"], &installed["tools"]), (&json!(sha256(&first)), &json!(["a"])));
@@ -238,7 +238,7 @@ fn a_file_that_was_replaced_before_its_first_start_is_taken_on_purpose() {
     place.offer("/s", Served::File(two.clone()));
     bridge.ask("set_credential", &json!({"server_id": "s", "key": "KEY", "value": "hunter2hunter2"}));
     let (said, _) = home.refused(&["start", "s"]);
-    assert!(said.contains("is not the file that was meant") && said.contains("`harbor upgrade s`"), "{said}");
+    assert!(said.contains("is not the expected file") && said.contains("`harbor upgrade s`"), "{said}");
     let said = done(&home, &["upgrade", "s", "--yes"]);
     assert!(said.contains(&format!("s is now {};", sha256(&two))), "{said}");
     bridge.ask("connect_server", &json!({"server_id": "s"}));

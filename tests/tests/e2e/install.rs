@@ -225,7 +225,7 @@ fn nothing_is_installed_without_a_yes() {
     // What is wrong with the source is said first.
     let (said, _) = home.refused(&["install", "what:x"]);
     assert!(
-        said.contains("not of a kind that this Harbor knows: npm:, pypi:, git:, binary:, oci:"),
+        said.contains("not a kind of source that this Harbor knows: npm:, pypi:, git:, binary:, oci:"),
         "{said}"
     );
     assert_eq!(registry.fetched(), 0);
@@ -296,7 +296,7 @@ fn a_repository_of_npm_is_installed_at_its_commit() {
     let _ = bridge.fail_to_connect("tiny");
     let (said, _) = home.refused(&["start", "tiny"]);
     let gone = format!(
-        "the commit {first}, which is locked, is no longer in its repository; `harbor upgrade tiny` installs the current one"
+        "the locked commit {first} is no longer in its repository; `harbor upgrade tiny` installs the current one"
     );
     assert!(said.contains(&gone), "{said}");
     let second = second_again;

@@ -106,7 +106,7 @@ fn what_a_manifest_wants_is_shown_asked_for_and_checked() {
     let said = harbor(&home, &["install", &source, "--dry-run", "--env", "ZONE=here"]);
     assert!(said.contains(&rest) && !said.contains("--env ZONE"), "{said}");
     for (args, part) in [
-        (&["--dry-run", "--input", "zone=here"][..], "there is no input zone; it takes none"),
+        (&["--dry-run", "--input", "zone=here"][..], "there is no input zone; this server has no inputs"),
         (&["--dry-run", "--env", "ZONE=moon"], "ZONE: expected one of here, there"),
         (&["--yes"], "it needs --env ZONE=VALUE (Where you are)"),
         (&["--yes", "--env", "ZONE=moon"], "ZONE: expected one of here, there"),
@@ -127,10 +127,7 @@ fn what_a_manifest_wants_is_shown_asked_for_and_checked() {
     let mut command = home.command("harbor");
     let mut terminal = Terminal::start(command.args(["install", &source]));
     terminal.wait_for("one of here, there\nZONE:");
-    assert!(
-        terminal.text().contains("note       it wants an authorization of google"),
-        "before the questions"
-    );
+    assert!(terminal.text().contains("note       it needs a token of google"), "before the questions");
     terminal.press("moon\r");
     terminal.wait_for("expected one of here, there");
     terminal.press("there\r");
@@ -183,7 +180,7 @@ fn a_directory_of_a_repository_is_a_package() {
     let bridge = Bridge::start(&home);
     let whole = source(&dir);
     let part = |of: &str| format!("{whole}#main&subdirectory={of}");
-    assert!(refused(&bridge, &whole).contains("name a directory of it by #subdirectory=DIRECTORY"));
+    assert!(refused(&bridge, &whole).contains("name one of its directories by #subdirectory=DIRECTORY"));
     assert!(refused(&bridge, &part("packages/none")).contains("has no directory packages/none"));
     assert!(refused(&bridge, &part("packages/out")).contains("is no directory of the repository"));
     assert!(refused(&bridge, &part("../x")).contains("a directory of the repository"));
@@ -263,8 +260,8 @@ fn what_is_hostile_or_nothing_is_refused_with_a_reason() {
         json!({"manifestVersion": "1.0.0", "package": package, member: value}).to_string()
     };
     for (text, part) in [
-        ("<html>".to_owned(), "its mcp-manifest.json is not the JSON"),
-        ("[".repeat(100_000), "its mcp-manifest.json is not the JSON"),
+        ("<html>".to_owned(), "its mcp-manifest.json does not have the expected JSON form"),
+        ("[".repeat(100_000), "its mcp-manifest.json does not have the expected JSON form"),
         (" ".repeat(300_000), "is longer than 256 KiB"),
         (" ".repeat(2_000_000), "is too long"),
         ("{}".to_owned(), "has no manifestVersion"),
@@ -282,7 +279,7 @@ fn what_is_hostile_or_nothing_is_refused_with_a_reason() {
         (with("secrets", json!([{"name": "PATH"}])), "asks for the variable PATH"),
         (with("package", json!({"type": "npm", "name": "../../x"})), "names no package"),
         (with("package", json!({"type": "docker", "image": "--privileged"})), "expected an image"),
-        (with("oauth", json!({"provider": "x"})), "names no variable for a token"),
+        (with("oauth", json!({"provider": "x"})), "names no variable for it"),
         (with("runtime", json!({"minimumVersion": "999"})), "it requires node 999 or newer"),
     ] {
         fs::write(&place, text).unwrap();
@@ -319,8 +316,7 @@ fn what_is_hostile_or_nothing_is_refused_with_a_reason() {
     git(&nothing, &["init", "-q"]);
     commit(&nothing);
     let said = refused(&bridge, &source(&nothing));
-    for part in ["there is no mcp-manifest.json", "it has a Cargo.toml (Rust)", "harbor add NAME -- PROGRAM"]
-    {
+    for part in ["it has no mcp-manifest.json", "it has a Cargo.toml (Rust)", "harbor add NAME -- PROGRAM"] {
         assert!(said.contains(part), "{said}");
     }
     let said = refused(&bridge, &source(&home.scratch("none")));

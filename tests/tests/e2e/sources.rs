@@ -134,7 +134,7 @@ fn an_entry_of_the_registry_says_what_it_wants() {
         (&["install", id, "--yes", "--env", "ZONE=moon"], "ZONE: expected one of here, there"),
         (&["install", id, "--yes", "--package", "1"], "Harbor cannot install packages of the kind mcpb"),
         (&["install", id, "--yes", "--package", "3"], "has 2 ways to be installed"),
-        (&["install", id, "--yes", "--input", "x=y"], "there is no input x; it takes none"),
+        (&["install", id, "--yes", "--input", "x=y"], "there is no input x; this server has no inputs"),
     ] {
         let (said, code) = home.refused(args);
         assert!(code == Some(2) && said.contains(part), "{args:?}: {said}");

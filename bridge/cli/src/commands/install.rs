@@ -414,7 +414,7 @@ mod tests {
     fn a_source_is_looked_at_before_a_terminal() {
         let of = |source: &str, yes| Package { source: source.into(), yes, ..package() };
         let said = |package: &Package| check(package).unwrap_err().message().unwrap();
-        assert!(said(&of("x:y", false)).contains("not of a kind"));
+        assert!(said(&of("x:y", false)).contains("not a kind of source"));
         let mut wrong = package();
         wrong.definition.secrets = vec!["1 x".into()];
         assert!(said(&wrong).starts_with("--secret 1 x: expected"));

@@ -256,8 +256,7 @@ mod tests {
         };
         let node = "\nnote       2 is not the newest version: 3 requires another Node.js than the one here";
         assert!(shown("npm", "").contains(node));
-        let python =
-            "\nnote       2 is not the newest version: 3 requires Python >=3.12, which is not here; install";
+        let python = "\nnote       2 is not the newest version: 3 requires Python >=3.12, which this machine does not have; install";
         assert!(shown("pypi", r#","python":{"requires":">=3.12"}"#).contains(python));
     }
 

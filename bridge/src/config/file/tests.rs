@@ -392,8 +392,8 @@ fn names_of_origins_and_servers_are_checked() {
     for (text, wanted) in [
         (
             "[limits.origin.\"https://x/y\"]\n",
-            "config.toml:1: limits.origin.\"https://x/y\": expected an origin or owner: an origin ends after host \
-             and port: leave path, query and fragment out",
+            "config.toml:1: limits.origin.\"https://x/y\": expected an origin or owner: an origin ends after the host \
+             and the port: leave out path, query and fragment",
         ),
         (
             "[limits.origin.Owner]\n",

@@ -73,7 +73,7 @@ pub(super) fn nobody(wish: &RequestedCall<'_>, why: Why) -> ErrorBody {
     let message = match wish.who() {
         Who::Run | Who::Person(_) => Refused::Nobody(why).sentence().to_owned(),
         _ => format!(
-            "{} needs the person's yes ({}), and nobody is here who could be asked; nothing was done. `harbor approvals` shows \
+            "{} needs the person's yes ({}), and nobody is here to approve it; nothing was done. `harbor approvals` shows \
              the question: after a yes, call again",
             name(wish),
             why.sentence()

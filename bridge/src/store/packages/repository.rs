@@ -110,7 +110,7 @@ fn manifest(source: &Path) -> Result<(RepositoryManifest, Vec<u8>), String> {
     let text = inside(source, &source.join("package.json")).and_then(|path| read(&path));
     let text = text.map_err(|why| format!("its package.json {why}"))?;
     let manifest = serde_json::from_slice(&text);
-    Ok((manifest.map_err(|_| "its package.json is not the JSON that it should be")?, text))
+    Ok((manifest.map_err(|_| "its package.json does not have the expected JSON form")?, text))
 }
 
 /// The kind of package that is there.

@@ -101,10 +101,10 @@ fn a_hostile_package_json_is_refused_with_a_sentence() {
     let deep = format!(r#"{{"bin": {}"#, "[".repeat(1 << 19));
     for (text, why) in [
         (huge.as_str(), "too long"),
-        (&deep, "not the JSON"),
-        ("", "not the JSON"),
+        (&deep, "not have the expected JSON form"),
+        ("", "not have the expected JSON form"),
         ("[]", "library"),
-        ("{\"bin\": \"\\u0000", "not the JSON"),
+        ("{\"bin\": \"\\u0000", "not have the expected JSON form"),
         ("{}", "library"),
         (r#"{"bin": 1}"#, "library"),
         (r#"{"bin": {"srv": {}, "../x": 1, "-a": "b"}}"#, "library"),
@@ -128,7 +128,10 @@ fn a_python_program_is_found_or_the_others_are_listed() {
     assert_eq!(entry(&package("uvx mcp-x@1"), dir.path()), Ok(root.join("venv/bin/mcp-x")));
     assert_eq!(entry(&package("uvx --from y tool"), dir.path()), Ok(root.join("venv/bin/tool")));
     let found = refusal("uvx other>=1", dir.path());
-    assert!(found.ends_with("uvx --from 'other>=1' PROGRAM` chooses one of: mcp-x, tool"), "{found}");
+    assert!(
+        found.ends_with("choose one of mcp-x, tool: `harbor add NAME -- uvx --from 'other>=1' PROGRAM`"),
+        "{found}"
+    );
     assert!(refusal("uvx other", python(&[]).path()).contains("library"));
 }
 

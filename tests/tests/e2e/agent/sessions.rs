@@ -164,7 +164,7 @@ fn calls_and_results_of_a_round_are_there_after_the_bridge_was_killed_in_it() {
     let said: Vec<_> = messages.iter().map(|message| message["role"].as_str().unwrap()).collect();
     assert_eq!(said, ["user", "assistant", "tool", "tool"], "{messages:?}");
     assert!(messages[2].to_string().contains("PAYMENT"), "{messages:?}");
-    assert!(messages[3].to_string().contains("It may have had its effect"), "{messages:?}");
+    assert!(messages[3].to_string().contains("It may have taken effect"), "{messages:?}");
 }
 
 #[test]

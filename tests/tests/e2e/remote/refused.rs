@@ -208,9 +208,7 @@ fn a_server_that_does_not_answer_is_waited_for_as_long_as_was_said() {
     };
     let said = added(silent, &["--start-timeout", "1"]);
     assert!(
-        said.contains(
-            "it did not answer within 1 s; if it needs longer, --start-timeout SECONDS gives it more"
-        ),
+        said.contains("it did not answer within 1 s; if it needs longer, give it more time with `harbor set"),
         "{said}"
     );
 }

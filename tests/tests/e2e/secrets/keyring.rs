@@ -177,8 +177,11 @@ fn secrets_move_when_the_person_chooses_otherwise() {
     let items = || session.secret_tool(&["search", "service", "harbor"]).0.matches("label = Harbor").count();
     choose("keyring");
     let (_, reminder, _) = home.harbor(&["secrets"]);
-    assert!(reminder.contains("they are in a plain file; `harbor secrets move` moves them"), "{reminder}");
-    assert!(home.done(&["doctor", "-v"]).contains("they are in a plain file"));
+    assert!(
+        reminder.contains("your secrets are in a plain file; `harbor secrets move` moves them"),
+        "{reminder}"
+    );
+    assert!(home.done(&["doctor", "-v"]).contains("your secrets are in a plain file"));
     let (said, _) = home.refused(&["secrets", "encrypt"]);
     assert!(said.contains("passphrase") || said.contains("keyring"), "{said}");
     assert!(home.done(&["secrets", "move"]).starts_with("the secrets are "));

@@ -39,7 +39,7 @@ fn grants() {
     let with = |more: &[&'static str]| [&grant, more].concat();
     refused_with(&[
         (&["grant", "a.example", "web:fetch"], "an origin begins with its scheme"),
-        (&["grant", "https://a.example/x", "web:fetch"], "an origin ends after host and port"),
+        (&["grant", "https://a.example/x", "web:fetch"], "an origin ends after the host and the port"),
         (&with(&["--deny", "--once"]), "cannot be used with"),
         (&with(&["--always", "--for", "1m"]), "cannot be used with"),
         (&with(&["--deny", "--tool", "a/b"]), "cannot be used with"),

@@ -78,7 +78,7 @@ fn a_server_elsewhere() {
         (&["add", "x", "--url", "https://a.com", "--cwd", "."], "'--cwd <DIR>'"),
         (&["add", "x", "--url", "https://a.com", "--secret", "K"], "'--secret <KEY>'"),
         (&["add", "x", "--url", "https://a.com", "--transport", "x"], "http, sse, auto"),
-        (&["add", "x", "--url", "https://a.com", "--header", "Host: b"], "Harbor's to say"),
+        (&["add", "x", "--url", "https://a.com", "--header", "Host: b"], "Harbor itself sets"),
         (&["add", "x", "--url", "https://a.com", "--header", "x"], "'Name: value'"),
         (&["add", "x", "--header", "X: y", "--", "run"], "--url"),
     ]);

@@ -226,7 +226,7 @@ mod tests {
         assert_eq!(
             described(&server(&shell), &shell),
             "s: runs bash -c 'a b'\n  its variables: API_KEY (stored as a secret), MODE\n  \
-             warning: bash -c runs a text: read all of it"
+             warning: bash -c runs its argument as code: read all of it"
         );
         let launch = remote("http://192.168.1.2:80/x?key=v4lue");
         assert_eq!(

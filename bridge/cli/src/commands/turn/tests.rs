@@ -147,11 +147,11 @@ fn a_question_that_was_answered_elsewhere_is_not_asked_any_more() {
 fn where_nobody_is_a_question_is_a_no() {
     let seen = turn(&[vec![event(0, &asked())], vec![answer("ok")]], None);
     assert!(
-        seen.asked[1].ends_with(r#""answer":"no","reason":"nobody is here who could be asked"}"#),
+        seen.asked[1].ends_with(r#""answer":"no","reason":"nobody is here to approve it"}"#),
         "{:?}",
         seen.asked
     );
-    assert_eq!(seen.noted, "harbor: time/set was refused: nobody is here who could be asked\n");
+    assert_eq!(seen.noted, "harbor: time/set was refused: nobody is here to approve it\n");
 }
 
 #[test]
