@@ -203,7 +203,7 @@ impl<P: Pair> WorkerKeeper<P> {
             Some(left) if !left.is_zero() => kept.watch(Some(left)),
             _ => {
                 let quiet = kept.times.quiet.as_secs();
-                kept.note_error(Some(format!("it said nothing for {quiet} s and was killed")));
+                kept.note_error(Some(format!("it was silent for {quiet} s, so the bridge killed it")));
                 kept.apply(LifecycleEvent::Hung);
             }
         });

@@ -324,15 +324,15 @@ fn text_of(parts: &[Part]) -> String {
 }
 
 fn busy() -> ErrorBody {
-    let message = "a turn of this session is under way; wait for its end, or stop it (chat_stop)";
+    let message = "a turn of this session is still running; wait for its end, or stop it (chat_stop)";
     ErrorBody::new(Code::RateLimited, message)
 }
 
 fn no_tools() -> ErrorBody {
-    let message = "a tool has to be called, and there is none that this model could be told of; `harbor tools` lists what there is";
+    let message = "`tool_choice` requires a tool, but there is none that this model can use; `harbor tools` lists the tools";
     ErrorBody::new(Code::InvalidParams, message).with("field", "tool_choice")
 }
 
 fn internal(error: &std::io::Error) -> ErrorBody {
-    ErrorBody::new(Code::Internal, format!("there are no random numbers: {error}"))
+    ErrorBody::new(Code::Internal, format!("this system gives no random numbers: {error}"))
 }

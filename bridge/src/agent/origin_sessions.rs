@@ -217,10 +217,7 @@ impl Agent {
     /// Checks the scope for each capability.
     async fn may_have(&self, asker: &Asker, wish: &SessionTerms) -> Result<(), ErrorBody> {
         if !wish.llm && wish.tools.is_empty() {
-            return Err(invalid(
-                "llm",
-                "true, or some `tools`: a session without any capability is of no use",
-            ));
+            return Err(invalid("llm", "true, or some `tools`: a session needs at least one capability"));
         }
         self.host.model_permit(asker, !wish.tools.is_empty()).await?;
         self.host.may_choose_model(asker, wish.provider.as_ref(), wish.model.as_ref()).await?;

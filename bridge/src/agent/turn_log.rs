@@ -198,7 +198,7 @@ impl TurnLog {
         let (length, whole) = (json.as_str().len(), self.whole.get());
         if length > SHOWN && whole.saturating_add(length) > WHOLE {
             let message = format!(
-                "the result has {length} bytes, which are not kept; the model has what it reads of them"
+                "the result has {length} bytes, which Harbor does not keep; the model has the part that it reads"
             );
             *answer = Err(ErrorBody::new(Code::MessageTooLarge, message));
         } else {

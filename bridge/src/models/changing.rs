@@ -85,7 +85,7 @@ impl Models {
         let about = about(kind);
         let base_url = added.base_url.as_deref().unwrap_or(about.base_url);
         if base_url.is_empty() {
-            return Err(invalid("base_url", "where it is: https://…, or http://… on this machine"));
+            return Err(invalid("base_url", "its address: https://…, or http://… on this machine"));
         }
         let base_url =
             address(base_url, added.allow_private).map_err(|expected| invalid("base_url", expected))?;

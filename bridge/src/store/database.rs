@@ -287,8 +287,8 @@ pub(super) fn checkpoint(connection: &Connection) {
 }
 
 /// Said of a file that was moved, removed or replaced.
-const MOVED: &str = "harbor.db was moved or removed while the bridge runs; put it back, or `harbor shutdown`: the next bridge makes \
-                     one from the journal of definitions";
+const MOVED: &str = "harbor.db was moved or removed while the bridge runs; put it back, or run `harbor shutdown`: the \
+                     next bridge makes a new one from the journal of definitions";
 
 /// How long a change waits for somebody else who writes.
 const WRITER_WAIT: Duration = Duration::from_secs(5);

@@ -141,7 +141,7 @@ fn programs(directory: &Path) -> Vec<String> {
 fn inside(root: &Path, path: &Path) -> Result<PathBuf, String> {
     let real = path.canonicalize().map_err(|error| format!("is missing: {error}"))?;
     if !real.starts_with(root) {
-        return Err("leads out of its own directory, which is not allowed".into());
+        return Err("leads out of its own directory".into());
     }
     if real.is_file() { Ok(real) } else { Err("is not a file".into()) }
 }
@@ -158,10 +158,10 @@ fn runs(file: &Path) -> Result<(), String> {
     match interpreter(&start) {
         // A venv names its Python, which an upgrade or a move of the home takes away.
         Some(program) if program.is_absolute() && !program.exists() => {
-            Err(format!("{program:?}, which runs it, is missing"))
+            Err(format!("its interpreter {program:?} is missing"))
         }
         None if !start.starts_with(b"\x7fELF") => Err(format!(
-            "{file:?} does not say by a `#!` line what runs it; add the server as `PROGRAM {}`",
+            "{file:?} has no `#!` line that names its interpreter; add the server as `PROGRAM {}`",
             file.display()
         )),
         _ => Ok(()),

@@ -329,7 +329,7 @@ function outcomeOf(error: unknown): Outcome {
 /** A denial is told from a failure, and ends that path. */
 function deniedOutcome(what: string, why: string): Outcome {
   const message = `${what}: ${why}`;
-  return { said: `Denied: ${message}. Do not try to reach this in another way; tell the person.`, structured: { denied: { reason: "address", message } }, isError: true };
+  return { said: `Denied: ${message}. Do not try to reach this in another way; tell the person instead.`, structured: { denied: { reason: "address", message } }, isError: true };
 }
 
 function failed(error: unknown): ToolResult {

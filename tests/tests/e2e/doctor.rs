@@ -125,7 +125,7 @@ fn a_configuration_that_others_may_write_to_is_mended() {
     fs::set_permissions(home.path().join("config.toml"), fs::Permissions::from_mode(0o666)).unwrap();
     let (code, found) = doctor(&home, &[]);
     assert_eq!((code, &found["broken"]), (Some(1), &json!(1)), "{found:#}");
-    assert!(has(&found, "broken", "config", "others may write to it"), "{found:#}");
+    assert!(has(&found, "broken", "config", "other users can write to it"), "{found:#}");
     let (code, found) = doctor(&home, &["--fix"]);
     assert!(
         code == Some(0) && has(&found, "fixed", "home", "config.toml can be used by others"),

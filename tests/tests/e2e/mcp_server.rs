@@ -368,7 +368,7 @@ fn only_narrows_the_grants_and_what_is_listed() {
     // The grants are what was consented to first; they hold for the same name without --only, too.
     let mut mcp = start(&home, &[]).initialized();
     assert_eq!(names(&mut mcp), ["s__echo"]);
-    assert!(failure(&mcp.tool("s__pid", &json!({}))).contains("not among those that were allowed"));
+    assert!(failure(&mcp.tool("s__pid", &json!({}))).contains("not among the allowed tools"));
     // And --only holds where the grants allow more.
     bridge.speaking_for(ORIGIN).grant(LIST, "ALLOW_ALWAYS", &json!({}));
     bridge.speaking_for(ORIGIN).grant(CALL, "ALLOW_ALWAYS", &json!({}));

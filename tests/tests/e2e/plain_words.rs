@@ -56,7 +56,7 @@ fn what_speaks_no_mcp_is_told_as_what_it_is() {
     let home = Home::new();
     let _bridge = Bridge::start(&home);
     let said = refused(&home, &["add", "MyServer", "--", "cat"]);
-    assert!(said.contains("what it printed is not MCP: it echoes its input"), "{said}");
+    assert!(said.contains("its output is not MCP: it echoes its input"), "{said}");
     assert!(said.contains("the definition stays; try again: `harbor start MyServer`"), "{said}");
 }
 

@@ -182,7 +182,7 @@ fn a_directory_of_a_repository_is_a_package() {
     let part = |of: &str| format!("{whole}#main&subdirectory={of}");
     assert!(refused(&bridge, &whole).contains("name one of its directories by #subdirectory=DIRECTORY"));
     assert!(refused(&bridge, &part("packages/none")).contains("has no directory packages/none"));
-    assert!(refused(&bridge, &part("packages/out")).contains("is no directory of the repository"));
+    assert!(refused(&bridge, &part("packages/out")).contains("is not a directory of the repository"));
     assert!(refused(&bridge, &part("../x")).contains("a directory of the repository"));
     let said = harbor(&home, &["install", &part("packages/tiny-mcp"), "--yes"]);
     assert!(said.contains("installed tiny:"), "{said}");

@@ -29,8 +29,8 @@ use harbor_client::terminal::remark;
 const PATIENT: Duration = Duration::from_secs(120);
 
 /// The message where there is no provider.
-const NONE: &str = "there is no model yet: `harbor models detect` looks for programs on this machine that run some, and \
-    `harbor models add TYPE` adds a provider";
+const NONE: &str = "there is no model yet: `harbor models detect` looks for programs on this machine that run models, \
+                    and `harbor models add TYPE` adds a provider";
 
 pub fn run(client: &mut Client, wanted: &Models, screen: &mut Screen) -> Result<(), Failure> {
     match wanted {

@@ -131,7 +131,7 @@ impl<'t> Table<'t> {
             return Ok(());
         };
         let hint = match hint(key.get_ref(), names.iter().copied()) {
-            hint if hint.is_empty() => format!("; the keys here are {}", names.join(", ")),
+            hint if hint.is_empty() => format!("; the keys of this table are {}", names.join(", ")),
             hint => hint,
         };
         let name = self.name_of(key.get_ref());

@@ -193,7 +193,7 @@ impl Newest<'_> {
         {
             return Err(why);
         }
-        self.hold().map_err(failed("hold room for", &self.path))
+        self.hold().map_err(failed("reserve room for", &self.path))
     }
 
     fn hold(&self) -> io::Result<bool> {

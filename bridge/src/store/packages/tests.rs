@@ -67,7 +67,7 @@ fn a_file_that_the_kernel_cannot_start_is_refused() {
     script(&file, "console.log(1)");
     assert!(refusal(line, dir.path()).contains("`#!` line"));
     script(&file, "#! /no/such/python -x\n");
-    assert!(refusal(line, dir.path()).contains("\"/no/such/python\", which runs it, is missing"));
+    assert!(refusal(line, dir.path()).contains("its interpreter \"/no/such/python\" is missing"));
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).unwrap();
     assert!(refusal(line, dir.path()).contains("chmod +x"));
     script(&file, "\u{7f}ELF");

@@ -36,8 +36,8 @@ fn rows() -> Vec<(Value, &'static str, &'static str)> {
         (json!({"allowed_tools": ["*/echo"]}), "allowed_tools", "entry 1"),
         (json!({"allowed_tools": ["s/"]}), "allowed_tools", "entry 1"),
         (json!({"allowed_tools": many}), "allowed_tools", "server/* stands for all tools of a server"),
-        (json!({"expires_at": past}), "expires_at", "a time that is still to come"),
-        (json!({"expires_at": 0}), "expires_at", "a time that is still to come"),
+        (json!({"expires_at": past}), "expires_at", "a time in the future"),
+        (json!({"expires_at": 0}), "expires_at", "a time in the future"),
         (json!({"expires_at": -1}), "expires_at", "expected a whole number"),
         (json!({"expires_at": 1.5}), "expires_at", "expected a whole number"),
         (

@@ -162,7 +162,7 @@ fn a_file_that_is_not_safe_is_not_used_and_never_overwritten() {
     // It never said that it needs one; who has none is none of this.
     let failed = bridge.fail_to_connect("s");
     assert_eq!(failed.details["cause"], "secrets_unreadable");
-    let why = "credentials.json: others may use it; `chmod 600 ";
+    let why = "credentials.json: other users can read or change it; run `chmod 600 ";
     assert!(
         failed.message.contains(why) && failed.message.ends_with("it starts when they can be read"),
         "{}",

@@ -147,7 +147,7 @@ fn content(path: &Path) -> io::Result<Option<String>> {
         opened => opened?,
     };
     if !file.metadata()?.is_file() {
-        return Err(io::Error::other("it is no file"));
+        return Err(io::Error::other("it is not a file"));
     }
     let mut bytes = Vec::new();
     file.take(MAX_SIZE + 1).read_to_end(&mut bytes)?;
@@ -300,7 +300,7 @@ mod tests {
     fn what_is_no_file_of_text_is_refused() {
         let home = tempfile::tempdir().unwrap();
         let said = |path: &Path| Found::read(path).unwrap_err().message().unwrap();
-        assert!(said(home.path()).ends_with("it is no file"));
+        assert!(said(home.path()).ends_with("it is not a file"));
         let path = home.path().join("f");
         fs::write(&path, [0xff]).unwrap();
         assert!(said(&path).ends_with("f: it is not UTF-8"));
