@@ -142,7 +142,10 @@ fn images_and_resources_of_a_result_are_written_to_files() {
 
     let taken = [&call[..], &["--save", image.to_str().unwrap()]].concat();
     let (said, code) = home.refused(&taken);
-    assert_eq!((said, code), (format!("harbor: --save {}: it is no directory\n", image.display()), Some(2)));
+    assert_eq!(
+        (said, code),
+        (format!("harbor: --save {}: it is not a directory\n", image.display()), Some(2))
+    );
 }
 
 #[test]

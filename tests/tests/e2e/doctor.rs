@@ -53,7 +53,7 @@ fn a_sound_home_is_well_and_warnings_are_no_failure() {
     assert_eq!(code, Some(0), "{found:#}");
     assert!(has(&found, "warning", "servers", "dies has failed"), "{found:#}");
     assert!(has(&found, "warning", "servers", "open has sandbox level off"), "{found:#}");
-    assert!(has(&found, "warning", "home", "harbor.db can be used by others (mode 644)"), "{found:#}");
+    assert!(has(&found, "warning", "home", "harbor.db (mode 644)"), "{found:#}");
     assert!(has(&doctor(&home, &["--fix"]).1, "fixed", "home", "harbor.db"));
     assert_eq!(fs::metadata(&database).unwrap().permissions().mode() & 0o777, 0o600);
 }

@@ -221,7 +221,8 @@ fn the_tools_of_a_server_that_stands_still_are_those_that_it_listed_last() {
     let began = Instant::now();
     let (found, said, code) = home.harbor(&["tools"]);
     assert!(began.elapsed() < PROMPT, "both were waited for at once: {:?}", began.elapsed());
-    let lines = ["a", "b"].map(|id| format!("{id} does not answer: showing the tools that it listed last\n"));
+    let lines =
+        ["a", "b"].map(|id| format!("{id} does not answer, so these are the tools that it listed last\n"));
     assert_eq!((found, said, code), (shown, lines.concat(), Some(0)));
     let (one, said, _) = home.harbor(&["tools", "a"]);
     assert!(one.contains("a/echo") && said == lines[0], "{one}{said}");

@@ -59,7 +59,7 @@ fn a_package_of_npm_is_installed_upgraded_and_brought_back() {
     let (listed, remarks, _) = home.harbor(&["tools", "think"]);
     assert!(listed.contains("think/sequentialthinking"), "{listed}");
     assert!(
-        remarks.starts_with("think is not running: showing the tools that it listed last\n"),
+        remarks.starts_with("think is not running, so these are the tools that it listed last\n"),
         "{remarks}"
     );
 
@@ -240,7 +240,7 @@ fn nothing_is_installed_without_a_yes() {
     let mut terminal = Terminal::start(command.args(["install", "npm:tiny"]));
     terminal.wait_for("Install it? [y/N]");
     terminal.press("y\r");
-    terminal.wait_for("It started without the network. Leave it so?");
+    terminal.wait_for("It started without the network. Keep it without?");
     terminal.press("\r");
     assert_eq!(terminal.end().0, 0);
     assert_eq!(bridge.server("tiny")["package"], "tiny@1.0.0");

@@ -223,7 +223,7 @@ fn what_was_agreed_is_what_the_first_start_installs() {
     let install = ["install", "npm:tiny", "--secret", "KEY", "--yes"];
     let text = done(&home, &install);
     assert!(
-        text.starts_with("defined tiny: tiny 1.0.0\n") && text.contains("exactly this one is installed"),
+        text.starts_with("defined tiny: tiny 1.0.0\n") && text.contains("Harbor installs exactly this one"),
         "{text}"
     );
     assert_eq!(npm.fetched(), 0, "nothing of it is here yet");
@@ -257,7 +257,10 @@ fn what_was_agreed_is_what_the_first_start_installs() {
         "{refused}"
     );
     let text = done(&home, &["upgrade", "tiny", "--yes"]);
-    assert!(text.contains("new tools  c") && text.contains("tiny is now 2.0.0; no way back"), "{text}");
+    assert!(
+        text.contains("new tools  c") && text.contains("tiny is now 2.0.0; it cannot be undone"),
+        "{text}"
+    );
     let back = home.refused(&["upgrade", "tiny", "--undo"]).0;
     assert!(back.contains("no earlier version"), "what was never installed is none: {back}");
 }

@@ -40,7 +40,7 @@ fn arguments_and_variables_are_changed_from_the_next_start_on() {
     let change = ["set", "tiny", "--env", "MODE=fast", "--unset", "OLD", "--", "--second", "x y"];
     let (out, said, code) = home.harbor(&change);
     assert_eq!(code, Some(0), "{out}{said}");
-    assert_eq!(said, "its arguments, its variables: from the next start on: `harbor restart tiny`\n");
+    assert_eq!(said, "its arguments, its variables: takes effect at the next start: `harbor restart tiny`\n");
     assert_eq!(told(&bridge, "tiny"), before, "it goes on as it was");
     assert_eq!(home.harbor(&["restart", "tiny"]).2, Some(0));
     let after = told(&bridge, "tiny");

@@ -208,7 +208,9 @@ fn what_is_published_elsewhere_is_installed_and_pinned_as_that() {
     assert_eq!((&found["found_in"], &found["way"]), (&json!("server.json"), &json!(1)));
     let said = harbor(&home, &["install", &source(&dir), "--yes"]);
     assert!(
-        said.contains("defined listed: tiny 1.0.0\nit is not installed or started before it has API_KEY"),
+        said.contains(
+            "defined listed: tiny 1.0.0\nHarbor does not install or start it before it has API_KEY"
+        ),
         "{said}"
     );
     assert_eq!(bridge.server("listed")["package"], "tiny@1.0.0");
@@ -243,7 +245,7 @@ fn what_is_published_elsewhere_is_installed_and_pinned_as_that() {
     let said = harbor(&home, &["install", file.to_str().unwrap(), "--yes"]);
     assert!(said.contains("installed filed: tiny 1.0.0\nit has 1 tool: a"), "{said}");
     let (said, _) = home.refused(&["install", file.parent().unwrap().to_str().unwrap(), "--yes"]);
-    assert!(said.contains("a repository is git:file://"), "{said}");
+    assert!(said.contains("if it is a repository, use git:file://"), "{said}");
     fs::write(&file, "<html>").unwrap();
     let (said, code) = home.refused(&["install", file.to_str().unwrap(), "--yes"]);
     assert!(code == Some(2) && said.contains("not the JSON of a manifest"), "{said}");

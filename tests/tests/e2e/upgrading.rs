@@ -78,8 +78,9 @@ fn a_locked_version_that_is_gone_is_called_that_and_an_upgrade_named() {
     // What was never installed is nothing to go back to.
     let said = home.done(&["upgrade", "tiny", "--yes"]);
     assert!(
-        said.contains("tiny is now 2.0.0; no way back: the version before was never installed here")
-            && !said.contains("--undo"),
+        said.contains(
+            "tiny is now 2.0.0; it cannot be undone, since the earlier version was never installed here"
+        ) && !said.contains("--undo"),
         "{said}"
     );
     assert_eq!(bridge.started_tool("tiny", "a", &json!({})), "2.0.0");
@@ -160,9 +161,9 @@ fn files_of_an_earlier_server_of_that_name_are_named_before_the_question() {
         assert_eq!(code, Some(0), "{plan}");
         plan
     };
-    let mind = |whose: &str| format!("of an earlier server of this name{whose} in {}", data.display());
+    let mind = |what: &str| format!("an earlier server of this name{what} in {}", data.display());
     let aside = plan(&[]);
-    assert!(aside.contains(&mind(" is")) && aside.contains("it is set aside, `--keep-data`"), "{aside}");
+    assert!(aside.contains(&mind(" left data")) && aside.contains("or used with `--keep-data`"), "{aside}");
     let kept = plan(&["--keep-data"]);
     assert!(
         kept.contains(&mind(", whoever published that,")) && kept.contains("`--name` gives it another name"),

@@ -25,7 +25,7 @@ pub fn meant(
     }
     match meant.as_slice() {
         [one, other, ..] => Err(Failure::Usage(format!(
-            "{typed} is how several {what} begin, {one} and {other} among them\n{listed} lists them"
+            "several {what} begin with {typed}, such as {one} and {other}\n{listed} lists them"
         ))),
         _ => Ok(meant.pop()),
     }

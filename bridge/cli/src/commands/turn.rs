@@ -197,7 +197,7 @@ impl Turn<'_, '_> {
                 if at > 0 {
                     return Ok(());
                 }
-                self.note("\nharbor: this is not asked any more")?;
+                self.note("\nharbor: the question is no longer open")?;
                 self.ask_next()
             }
             (true, Some(_)) | (false, None) => Ok(()),

@@ -324,7 +324,7 @@ fn secrets_are_named_and_never_typed() {
         (&["secrets", "set", "a", "K", "hunter2"], "a secret does not belong on the command line"),
         (&["secrets", "set", "a", "K=hunter2"], "a secret does not belong on the command line"),
         (&["secrets", "unlock", "hunter2"], "a secret does not belong on the command line"),
-        (&["secrets", "set", "a", "K", "--expires", "x"], "use a time to come"),
+        (&["secrets", "set", "a", "K", "--expires", "x"], "use a time in the future"),
     ]);
 }
 
@@ -354,7 +354,7 @@ fn listed_or_one_of_them() {
     let line = ["catalog", "search", "time", "zone", "--limit", "5"];
     assert_eq!(command(&line), Command::Catalog { wanted: Some(found), list: ListWanted::default() });
     refused_with(&[
-        (&["prompts", "get", "files", "greet", "n:=1"], "n: a prompt takes texts only: use key=text"),
+        (&["prompts", "get", "files", "greet", "n:=1"], "n: a prompt accepts only texts: use key=text"),
         (&["catalog", "search", "x", "--featured"], "--featured"),
         (&["catalog", "--limit", "201"], "201 is not in 1..=200"),
     ]);

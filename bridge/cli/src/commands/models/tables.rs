@@ -35,7 +35,8 @@ fn place(is_local: bool) -> String {
 /// The message about a port that another person's program has.
 pub fn of_another_person(base_url: &str, user: &str) -> String {
     format!(
-        "at {base_url} a program of the user {user} answers: it would read all that is asked; `--allow-other-user` of `harbor models add` lets it"
+        "a program of the user {user} answers at {base_url}: it would read every conversation; `harbor models add … \
+         --allow-other-user` allows that"
     )
 }
 

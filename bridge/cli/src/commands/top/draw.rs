@@ -118,7 +118,7 @@ fn status_line(model: &Model, now: u64) -> (String, TextStyle) {
         }
         (Link::Up, true) if now.saturating_sub(model.heard) > SILENCE => {
             let silent = when::lasting(now.saturating_sub(model.heard));
-            (format!("no word from the bridge for {silent}"), TextStyle::Bad)
+            (format!("the bridge has been silent for {silent}"), TextStyle::Bad)
         }
         _ => (String::new(), TextStyle::Plain),
     }
@@ -129,7 +129,7 @@ fn trouble(model: &Model, now: u64) -> Option<Row> {
     if let Link::Gone { since, why, .. } = &model.link {
         let why = if why.is_empty() { String::new() } else { format!(": {why}") };
         let text = format!(
-            "the bridge is gone since {}; connecting …{why}",
+            "the bridge has been gone since {}; connecting …{why}",
             when::lasting(now.saturating_sub(*since))
         );
         return Some(Row::new("", text).toned(TextStyle::Bad));
