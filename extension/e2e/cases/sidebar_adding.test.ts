@@ -148,7 +148,7 @@ for (const inBrowser of inBrowsers) {
           await sidebar.type("#name", "far");
           await sidebar.type("#key", "Bearer k");
           await sidebar.click("#add-server");
-          await sidebar.says("#view", /without TLS.*harbor add far --url http:\/\/elsewhere.example\/mcp --allow-http/s);
+          await sidebar.says("#view", /has no TLS.*harbor add far --url http:\/\/elsewhere.example\/mcp --allow-http/s);
           assert.equal(await value("#key"), "Bearer k");
 
           await sidebar.go("new/command");
@@ -224,7 +224,7 @@ for (const inBrowser of inBrowsers) {
 
           remote.person = "refuses";
           await sidebar.click("#sign-in");
-          await sidebar.says("[role='alert'] .notice", /Try again.*says that you have refused/s);
+          await sidebar.says("[role='alert'] .notice", /Try again.*says that you refused/s);
           assert.deepEqual([await sidebar.count("#cancel"), await sidebar.count("#sign-in")], [0, 1]);
           await sidebar.says("#site", /127\.0\.0\.1/);
 
