@@ -148,7 +148,7 @@ for (const inBrowser of inBrowsers) {
           await sidebar.type("#name", "far");
           await sidebar.type("#key", "Bearer k");
           await sidebar.click("#add-server");
-          await sidebar.says("#view", /has no TLS.*harbor add far --url http:\/\/elsewhere.example\/mcp --allow-http/s);
+          await sidebar.says("#view", /without TLS.*harbor add far --url http:\/\/elsewhere.example\/mcp --allow-http/s);
           assert.equal(await value("#key"), "Bearer k");
 
           await sidebar.go("new/command");
