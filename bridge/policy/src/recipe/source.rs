@@ -40,7 +40,7 @@ pub enum InstallSource {
 /// A sentence about what is wrong with it.
 pub fn sort(text: &str) -> Result<InstallSource, String> {
     if text.len() > MAX || text.chars().any(char::is_control) {
-        return Err(format!("the source is empty; use {KINDS}"));
+        return Err(format!("the source is too long, or contains control characters; use {KINDS}"));
     }
     // In its one form: what is sorted now is sorted the same way again.
     let is_web = text.starts_with("https://") || text.starts_with("http://");
@@ -201,7 +201,7 @@ mod tests {
             ("https://github.com/a/b/tree/--x", "after #"),
             ("https://u:p@example.com/", "without a name or password"),
             ("a b", "names nothing"),
-            ("a\u{1b}", "names nothing"),
+            ("a\u{1b}", "control characters"),
             ("", "names nothing"),
             ("../x", "names nothing"),
             ("./a/b", "names nothing"),

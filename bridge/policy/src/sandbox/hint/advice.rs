@@ -53,7 +53,8 @@ const LONGEST: usize = 1024;
 
 /// Said of a path that a shell or an eye could take for another one: it is a server that has named it.
 const ODD: &str = "Harbor shows no command for a path that is very long, or has characters that a shell or a reader \
-                   can mistake for others; if you want to grant it, type it yourself";
+                   can mistake \
+                   for others; such a path is granted only if you type it yourself";
 
 /// Said where a grant would grant nothing.
 pub(super) const CREATE_IT: &str = "it does not exist, so it cannot be granted: create it first";
