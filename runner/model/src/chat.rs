@@ -224,6 +224,9 @@ mod tests {
         assert_eq!(late.message, "the answer took more than 0.15 s");
         clock.stood_still_for(Duration::from_millis(200));
         let late = clock.within(std::future::pending::<()>()).await.unwrap_err();
-        assert_eq!((late.cause, late.message.as_str()), (Cause::Timeout, "nothing came for 0.1 s"));
+        assert_eq!(
+            (late.cause, late.message.as_str()),
+            (Cause::Timeout, "the provider sent nothing for 0.1 s")
+        );
     }
 }

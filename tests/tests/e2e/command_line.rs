@@ -261,7 +261,7 @@ fn an_origin_may_what_was_granted_until_it_is_revoked() {
     );
     assert_eq!(done(&home, &call), "{}\n");
     let (said, code) = refused(&home, &["call", "s/env", "--as", ORIGIN]);
-    assert!(said.contains("\n`harbor grants https://a.example` shows which it may use"), "{said}");
+    assert!(said.contains("\n`harbor grants https://a.example` shows the tools that it may use"), "{said}");
     assert_eq!(code, Some(8));
 
     let denied = done(&home, &[&["grant"][..], &scope, &["--deny"]].concat());
@@ -385,7 +385,7 @@ fn a_list_with_faults_is_shown_and_remarked_on() {
     assert_eq!(harbor(&home, &add), (added, format!("{none}{sly}{REACHES}"), Some(0)));
     assert_eq!(harbor(&home, &["start", "s"]).1, format!("{none}{sly}"));
     let shown = "TOOL    DESCRIPTION\ns/good\ns/sly   a\\u{200b}b\n".to_owned();
-    let left_out = format!("s: 1 item of its list is no tool and was left out\n{none}");
+    let left_out = format!("s: 1 item of its list is not a tool and was left out\n{none}");
     for args in [&["tools", "s"][..], &["tools"]] {
         assert_eq!(harbor(&home, args), (shown.clone(), left_out.clone(), Some(0)));
     }

@@ -65,8 +65,8 @@ fn a_package_of_npm_is_installed_upgraded_and_brought_back() {
 
     let (again, remarks, _) = home.harbor(&["upgrade", "think", "--undo"]);
     assert_eq!(again, "think is 2025.7.1 again\n");
-    assert!(remarks.contains("are kept from origins until `harbor accept think`"), "{remarks}");
-    assert!(remarks.contains("it does not run") && remarks.contains("`harbor start think`"), "{remarks}");
+    assert!(remarks.contains("Origins cannot use changed tools until `harbor accept think`"), "{remarks}");
+    assert!(remarks.contains("it is not running") && remarks.contains("`harbor start think`"), "{remarks}");
     assert!(bridge.server("think")["package"].as_str().unwrap().ends_with("@2025.7.1"));
     let _ = home.harbor(&["start", "think"]);
     assert_eq!(bridge.server("think")["state"], "running");
@@ -251,7 +251,7 @@ fn nothing_is_installed_without_a_yes() {
     let mut command = home.command("harbor");
     let keyed = ["install", "npm:tiny", "--name", "two", "--secret", "BRAVE_API_KEY"];
     let mut terminal = Terminal::start(command.args(keyed));
-    terminal.wait_for("BRAVE_API_KEY is for api.search.brave.com. Let it reach nothing else?");
+    terminal.wait_for("BRAVE_API_KEY is for api.search.brave.com. Allow it to reach only that?");
     terminal.press("\r");
     terminal.wait_for("network hosts");
     terminal.wait_for("Install it? [y/N]");

@@ -420,7 +420,7 @@ fn setup_takes_over_what_a_client_has_and_puts_harbor_into_it() {
         "the tools of mine would come twice, and what does not start here may there"
     );
     assert!(out.contains(": 3 tools\n") && out.contains("; it does not start: "), "{out}");
-    assert!(err.contains("broken stays in its file too"), "{err}");
+    assert!(err.contains("broken also stays in the client's file"), "{err}");
     assert_eq!(person.done(&["call", "mine/echo", "text=hi"]), "hi\n");
 
     // And off again: what the client had is back, and what is left is said.

@@ -54,7 +54,7 @@ fn a_tool_that_has_changed_is_known_after_a_bridge_that_was_killed_and_compared_
 
     // Back at a version that was not accepted: nothing is said of it before it runs.
     let (_, remarks, _) = home.harbor(&["upgrade", "tiny", "--undo"]);
-    assert!(remarks.contains("it does not run"), "{remarks}");
+    assert!(remarks.contains("it is not running"), "{remarks}");
     assert_eq!(bridge.started_tool("tiny", "a", &json!({})), "2.0.0");
     wait_until("its change to be seen", DOWN_LIMIT, || bridge.server("tiny")["changed_tools"] == 2);
 }

@@ -237,9 +237,9 @@ pub fn on_call(said: &[String]) {
 
 /// Says how many items of a server's list are no tools.
 pub fn left_out(server: &str, items: usize) -> Option<String> {
-    let (are, tools, were) = if items == 1 { ("is", "tool", "was") } else { ("are", "tools", "were") };
+    let (are, tools, were) = if items == 1 { ("is", "a tool", "was") } else { ("are", "tools", "were") };
     let listed = count(items, "item");
-    (items > 0).then(|| format!("{server}: {listed} of its list {are} not valid {tools} and {were} left out"))
+    (items > 0).then(|| format!("{server}: {listed} of its list {are} not {tools} and {were} left out"))
 }
 
 #[cfg(test)]
@@ -331,7 +331,7 @@ mod tests {
     #[test]
     fn what_is_no_tool_is_counted() {
         assert_eq!(left_out("time", 0), None);
-        assert_eq!(left_out("time", 1).unwrap(), "time: 1 item of its list is no tool and was left out");
+        assert_eq!(left_out("time", 1).unwrap(), "time: 1 item of its list is not a tool and was left out");
         assert_eq!(left_out("time", 3).unwrap(), "time: 3 items of its list are no tools and were left out");
     }
 }

@@ -257,7 +257,8 @@ mod tests {
             let upgrade = format!(r#"{{"kind":"{kind}","before":"1","after":"2","newest":"3"{more}}}"#);
             versions("s", &typed(&upgrade))
         };
-        let node = "\nnote       2 is not the newest version: 3 requires another Node.js than the one here";
+        let node =
+            "\nnote       2 is not the newest version: 3 requires another Node.js than this machine has";
         assert!(shown("npm", "").contains(node));
         let python = "\nnote       2 is not the newest version: 3 requires Python >=3.12, which this machine does not have; install";
         assert!(shown("pypi", r#","python":{"requires":">=3.12"}"#).contains(python));

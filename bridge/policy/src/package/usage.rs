@@ -196,7 +196,7 @@ mod tests {
         assert!(
             told("git:https://h/b", http)
                 .unwrap()
-                .ends_with("and then `harbor install http://localhost:3001/mcp`")
+                .ends_with("then run `harbor install http://localhost:3001/mcp`")
         );
         assert!(listens(http) && !listens("see http://localhost:3001/docs"));
     }
@@ -217,7 +217,7 @@ or set `B_API_KEY`"#;
         let listens = "HTTP server listening on port 3333";
         let whole = r"`harbor install npm:b --env B_HOST=… --env B_MODE=fast --secret B_API_KEY -- --stdio 'it'\''s'`";
         let wanted = format!(
-            "it listens on a port instead of reading its standard input; its README starts it so: {whole}"
+            "it listens on a port instead of reading its standard input; its README starts it like this: {whole}"
         );
         assert_eq!(told(listens, None, &[], &[]).unwrap(), wanted);
         let lacks = "B_API_KEY is required";

@@ -181,7 +181,7 @@ fn only_a_whole_installation_of_this_package_counts() {
 #[test]
 fn of_an_environment_the_packages_own_programs_count() {
     let dir = python(&["serve", "uvicorn", "httpx"]);
-    assert!(refusal("uvx a.srv", dir.path()).contains("chooses one of: httpx, serve, uvicorn"));
+    assert!(refusal("uvx a.srv", dir.path()).contains("choose one of httpx, serve, uvicorn:"));
     let site = dir.path().join("venv/lib/python3.13/site-packages");
     let about = |name: &str, lines: &str| {
         let info = site.join(format!("{name}.dist-info"));
@@ -195,7 +195,7 @@ fn of_an_environment_the_packages_own_programs_count() {
     assert!(refusal("uvx --from a.srv other", dir.path()).contains("has no program other"));
     about("a_srv-1.0", "../../../bin/serve,,\n../../../bin/uvicorn,,\n../../../bin/..,,\n");
     let said = refusal("uvx a.srv", dir.path());
-    assert!(said.ends_with("chooses one of: serve, uvicorn"), "{said}");
+    assert!(said.ends_with("choose one of serve, uvicorn:"), "{said}");
     about("a_srv-1.0", "a_srv/x.py,,\n");
     assert!(refusal("uvx a.srv", dir.path()).contains("is a library"));
 }

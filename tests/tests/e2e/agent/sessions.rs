@@ -191,7 +191,7 @@ fn what_the_disk_refuses_is_told_and_written_down_when_it_can_be() {
     scene.bridge = Bridge::start(&scene.home);
     let listed = scene.bridge.call("chat_list_sessions", &json!({})).unwrap();
     assert!(
-        listed["unreadable"][0].as_str().unwrap().contains("its first 1 messages can be read"),
+        listed["unreadable"][0].as_str().unwrap().contains("only its first 1 messages are readable"),
         "{listed:?}"
     );
     assert_eq!(scene.messages().len(), 1);

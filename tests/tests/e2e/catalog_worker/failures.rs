@@ -83,8 +83,8 @@ fn a_server_that_is_broken_is_tried_three_times() {
 
 #[test]
 fn slow_and_silent_ones_end() {
-    fails_within(500, |_| Reply::Silence, "no whole answer within 0.5 s");
-    fails_within(500, |_| Reply::Trickle, "no whole answer within 0.5 s");
+    fails_within(500, |_| Reply::Silence, "the answer was not complete within 0.5 s");
+    fails_within(500, |_| Reply::Trickle, "the answer was not complete within 0.5 s");
 }
 
 #[test]

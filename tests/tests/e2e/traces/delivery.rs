@@ -97,7 +97,7 @@ fn variables_that_are_of_no_use_are_left_out_with_a_warning() {
     call(&bridge);
     bridge.stop();
     let warning =
-        "OTEL_EXPORTER_OTLP_ENDPOINT: expected the address of a collector that takes OTLP over plain HTTP";
+        "OTEL_EXPORTER_OTLP_ENDPOINT: expected the address of a collector that accepts OTLP over plain HTTP";
     assert!(bridge.stderr().contains(warning), "{}", bridge.stderr());
     assert!(!bridge.stderr().contains("canary"), "{}", bridge.stderr());
     assert_eq!(collector.spans().len(), 1);

@@ -173,6 +173,6 @@ fn browsers() {
         (&["host", "install", "--browser", "firefox", "--user-data-dir", "d"], "is for Chromium"),
         (&["host", "install", "--browser", "all", "--user-data-dir", "d"], "to one browser"),
         (&["host", "install", "--user-data-dir", ""], "'--user-data-dir <DIR>'"),
-        (&["host", "install", "--extension-id", "a b"], "an id is "),
+        (&["host", "install", "--extension-id", "a b"], "an id has "),
     ]);
 }

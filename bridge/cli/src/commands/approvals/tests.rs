@@ -134,7 +134,7 @@ fn answers_are_taken_back_by_id_or_by_what_they_are_for() {
         let ran = ran(false, &["revoke", typed], &[LISTED, revoked]);
         let end = format!(r#""approval_id":"{sent}"}}"#);
         assert!(ran.asked[1].ends_with(&end), "{typed}: {:?}", ran.asked);
-        assert_eq!(ran.printed, "2 answers are taken back\n");
+        assert_eq!(ran.printed, "2 answers are revoked\n");
     }
     let several = ran(false, &["revoke", "99"], &[LISTED, revoked]);
     assert_eq!((several.exit, several.asked.len()), (Exit::Usage, 1));

@@ -33,7 +33,7 @@ fn accepted(id: u32) -> String {
 }
 
 const SHOWN: &str = r#"time/now: has changed; origins cannot use it until you accept it
-  warning: its texts have hidden or control characters; they are written out here, as in \u{202e}
+  warning: its texts contain hidden or control characters; here they are written as \u{202e}
   title
     + Now
   description
