@@ -113,7 +113,7 @@ impl std::fmt::Display for AppError {
             Self::Instance(error) => error.fmt(f),
             Self::Metrics(error) => error.fmt(f),
             Self::Store(error) => {
-                write!(f, "{error}; nothing was changed, and `harbor doctor` looks further")
+                write!(f, "{error}; nothing was changed. `harbor doctor` says more")
             }
             Self::System(error) => error.fmt(f),
         }

@@ -110,8 +110,8 @@ fn kept(journal: &Path) -> Lost {
             "definitions.journal was damaged and replaced; the old one is {}",
             journal.display()
         ),
-        next: "look whether a server is missing (`harbor list`) and add it again; then remove that file, which may hold values of \
-               `--env`"
+        next: "check `harbor list` for a missing server and add it again; then remove that file, which may contain \
+               values of `--env`"
             .into(),
     }
 }

@@ -33,7 +33,7 @@ const HELP: &str = "\
 Usage: harbor-bridge serve [--stdio] [--metrics ADDRESS:PORT]
 
   serve            serve on the local socket of HARBOR_HOME (default ~/.harbor) until a signal
-  serve --stdio    also speak native-messaging frames on stdin and stdout; ends with stdin
+  serve --stdio    also speak native-messaging frames on stdin and stdout; end when stdin ends
   check --json     say what is wrong with the files of HARBOR_HOME, as JSON; behind it some of: config database secrets lost programs,
                    and --config FILE instead of config.toml
   --metrics A:P    also serve metrics over HTTP at this loopback address, such as 127.0.0.1:9464

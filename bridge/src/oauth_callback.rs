@@ -38,7 +38,7 @@ const MAX_REST: usize = 64 * 1024;
 const PAUSE: Duration = Duration::from_millis(100);
 
 const PAGE: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Harbor</title>\
-    <p>Harbor has the answer. You can close this page; what became of it is shown where you began.</p></html>\n";
+    <p>Harbor has the answer. You can close this page; you see the result where you began.</p></html>\n";
 
 /// The name of this machine in the redirect URI.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

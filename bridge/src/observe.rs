@@ -95,7 +95,7 @@ fn last_words(error: &dyn std::error::Error, json: bool) -> String {
 
 /// The line in place of lines that are missing.
 fn lacking(lines: u64, json: bool) -> String {
-    let message = format!("{lines} lines are missing here: this log could not be written");
+    let message = format!("{lines} lines are missing here, because this log could not be written");
     match json {
         true => object("WARN", &message),
         false => format!("{}  WARN {message}\n", now()),

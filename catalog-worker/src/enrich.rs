@@ -121,11 +121,13 @@ impl Asking<'_> {
         }
         let Some(body) = answer.body else { return Some(Ok(Found::default())) };
         let read = serde_json::from_slice::<RepositoryStats>(&body);
-        Some(read.map_err(|_| NoAnswer::lasting("the answer is no repository")).map(|read| Found {
-            stars: read.stargazers_count,
-            last_commit_at: read.pushed_at.as_deref().and_then(time::from_rfc3339),
-            etag: answer.etag,
-            downloads: None,
+        Some(read.map_err(|_| NoAnswer::lasting("the answer does not describe a repository")).map(|read| {
+            Found {
+                stars: read.stargazers_count,
+                last_commit_at: read.pushed_at.as_deref().and_then(time::from_rfc3339),
+                etag: answer.etag,
+                downloads: None,
+            }
         }))
     }
 

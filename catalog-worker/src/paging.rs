@@ -36,7 +36,7 @@ pub enum Lost {
 impl std::fmt::Display for Lost {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Circle => f.write_str("the registry's pages lead in a circle"),
+            Self::Circle => f.write_str("the registry's pages form a circle"),
             Self::Pages => write!(f, "the registry has more than {MAX_PAGES} pages"),
             Self::Entries => write!(f, "the registry has more than {MAX_ENTRIES} entries"),
         }

@@ -38,8 +38,10 @@ const ORDERS: usize = 64;
 pub fn run() -> ExitCode {
     let parent = std::env::args().nth(1).and_then(|pid| pid.parse().ok());
     let Some(parent) = parent else {
-        let _ =
-            writeln!(io::stderr(), "harbor-catalog-worker is started by harbor-bridge; run `harbor help`");
+        let _ = writeln!(
+            io::stderr(),
+            "harbor-catalog-worker is started by harbor-bridge; run `harbor help` instead"
+        );
         return USAGE.into();
     };
     match begin(parent) {
@@ -101,10 +103,12 @@ async fn read_link(mut reader: LinkReader, orders: Sender<Order>) -> io::Result<
                     continue;
                 }
                 ToWorker::Hello { build, .. } => {
-                    let message = format!("the bridge is of build {build:.80}, this worker of {BUILD}");
+                    let message = format!("the bridge is from build {build:.80}, this worker from {BUILD}");
                     return Err(io::Error::other(message));
                 }
-                _ if !greeted => return Err(io::Error::other("the bridge did not greet first")),
+                _ if !greeted => {
+                    return Err(io::Error::other("the bridge's first message was not a greeting"));
+                }
                 ToWorker::Shutdown => return Ok(()),
                 ToWorker::Configure(settings) => Order::configure(&settings),
                 ToWorker::Refresh { id, full } => Order::Refresh { id, full },

@@ -161,9 +161,10 @@ impl Refresh<'_> {
         let full = extent == Extent::Full;
         if full {
             if way.entries == 0 && source.entries > 0 {
-                return Err(
-                    NoAnswer::lasting("the registry has no entries any more; the old ones are kept").into()
-                );
+                return Err(NoAnswer::lasting(
+                    "the registry has no entries any more; Harbor keeps the old ones",
+                )
+                .into());
             }
             pass.remove_the_others()?;
         }
@@ -184,13 +185,15 @@ impl Refresh<'_> {
         let Some(body) = answer.body else {
             return Ok((Changes::default(), self.db.unchanged(&origin.id, now())?));
         };
-        let markdown = String::from_utf8(body).map_err(|_| NoAnswer::lasting("the list is no text"))?;
+        let markdown =
+            String::from_utf8(body).map_err(|_| NoAnswer::lasting("the list is not UTF-8 text"))?;
         let entries = awesome::entries(&markdown);
         drop(markdown);
         if entries.is_empty() {
-            return Err(
-                NoAnswer::lasting("the list has no links to repositories; the old entries are kept").into()
-            );
+            return Err(NoAnswer::lasting(
+                "the list has no links to repositories; Harbor keeps the old entries",
+            )
+            .into());
         }
         let mut pass = self.db.begin(&origin.id, false, began)?;
         entries.iter().try_for_each(|entry| pass.put(entry))?;
@@ -207,7 +210,7 @@ fn held(origin: &Origin, source: &Source, until: u64) -> SourceOutcome<'static> 
         source: origin.id.clone().into(),
         entries: source.entries,
         changes: Changes::default(),
-        error: Some("the server asked to be left alone for a while".into()),
+        error: Some("the server asked Harbor to wait".into()),
         not_before: Some(until),
     }
 }

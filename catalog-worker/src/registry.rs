@@ -52,9 +52,9 @@ pub enum BadPage {
 impl std::fmt::Display for BadPage {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Self::NoPage => "the answer is no page of an MCP registry",
+            Self::NoPage => "the answer is not a page of an MCP registry",
             Self::TooMany => "the registry sent a page of more than 1,000 entries",
-            Self::NoEntries => "the registry sent a page of which no entry can be read",
+            Self::NoEntries => "the registry sent a page without a readable entry",
             Self::Cursor => "the registry sent a cursor that is too long",
         })
     }

@@ -91,7 +91,7 @@ fn source(wire: &WorkerSource<'_>) -> Result<(Origin, Url), String> {
     let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
     if !(1..=32).contains(&wire.id.len()) || !wire.id.bytes().all(plain) || wire.id == "curated" {
         return Err(format!(
-            "{:?} is no name of a source; use a to z, 0 to 9 and _, and not `curated`",
+            "{:?} is not a valid source name; use a to z, 0 to 9 and _, but not `curated`",
             shown(&wire.id)
         ));
     }
@@ -157,7 +157,7 @@ mod tests {
         let why = |settings| Settings::of(&settings).unwrap_err();
         assert!(why(WorkerSettings { database: "c".into(), ..wire(&[]) }).contains("absolute"));
         for id in ["", "A", "curated", "a b"] {
-            assert!(why(wire(&[(id, "https://a.example/")])).contains("no name of a source"), "{id}");
+            assert!(why(wire(&[(id, "https://a.example/")])).contains("not a valid source name"), "{id}");
         }
         assert!(why(wire(&[("a", "file:///x")])).contains("http or https"));
         assert!(why(wire(&[("a", "https://a.example/"), ("a", "https://b.example/")])).contains("twice"));

@@ -265,7 +265,7 @@ test("where nothing that was named is here, nobody is asked; what is not there a
   const handle = peerHandler({ bridge: asked, asking: { ...noAsking, ...asking }, ...noted() });
   const wish = { ...ASKER, document: "D", gesture: 1, scopes: ["mcp:tools.call"] };
   for (const tool of ["gone/x", "gone/*", "s/made up"]) {
-    const message = `not here: ${tool}. The server is not installed, install it first; or it has no such tool`;
+    const message = `not available: ${tool}. Install the server first, or check the name of the tool`;
     await assert.rejects(handle("request_permissions", { ...wish, tools: [tool] }, CONTEXT), { code: "ERR_TOOL_NOT_FOUND", message });
   }
 });

@@ -190,7 +190,7 @@ function isAllowed({ list, tools }: AskedServer): boolean {
 /** Says for all alike what may be wrong: which servers there are is not a page's to find out. */
 function notHere(tools: string[]): CodedError {
   const names = tools.slice(0, 8).join(", ") + (tools.length > 8 ? ", …" : "");
-  return new CodedError("ERR_TOOL_NOT_FOUND", `not here: ${names}. The server is not installed, install it first; or it has no such tool`);
+  return new CodedError("ERR_TOOL_NOT_FOUND", `not available: ${names}. Install the server first, or check the name of the tool`);
 }
 
 async function record(parts: Parts, wish: PermissionsRequest, servers: AskedServer[], decision: Decision): Promise<void> {

@@ -96,11 +96,11 @@ function asked(state: State, question: Question, gesture: number, now: number): 
     actions: [{ do: "refuse", id: question.id, code, message }],
   });
   if ((state.denials.get(question.document) ?? 0) >= MOST_DENIALS) {
-    return refuse("ERR_PERMISSION_DENIED", "denied or taken back three times: the page has to be loaded again before it may ask");
+    return refuse("ERR_PERMISSION_DENIED", "denied or taken back three times: the page must be loaded again before it can ask");
   }
-  if (gesture <= 0) return refuse("ERR_USER_GESTURE_REQUIRED", "ask when the person has just clicked or typed");
+  if (gesture <= 0) return refuse("ERR_USER_GESTURE_REQUIRED", "ask just after the person has clicked or typed");
   if (gesture <= (state.used.get(question.document) ?? 0)) {
-    return refuse("ERR_USER_GESTURE_REQUIRED", "one click opens one question: ask when the person has clicked or typed again");
+    return refuse("ERR_USER_GESTURE_REQUIRED", "one click opens one question: ask again after the next click or key");
   }
   const since = now - (state.denied.get(question.origin) ?? Number.NEGATIVE_INFINITY);
   if (since >= 0 && since < COOLDOWN_MS) {

@@ -23,7 +23,7 @@ export async function streamed<T extends Streaming>(
   after: After,
 ): Promise<Replies[T]> {
   const unread = new AbortController();
-  const credit = new Credit(after, () => unread.abort(new CodedError("ERR_CANCELLED", "nobody has read what came for a minute")));
+  const credit = new Credit(after, () => unread.abort(new CodedError("ERR_CANCELLED", "the page has not read the answer for a minute")));
   try {
     return await bridge.request(
       type,

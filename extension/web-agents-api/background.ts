@@ -85,10 +85,10 @@ function learned(harbor: HarborView): void {
 function lost(reason: string): CodedError {
   if (/establish connection|Receiving end/i.test(reason)) {
     learned({ is: "missing" });
-    return new CodedError("ERR_HARBOR_NOT_FOUND", "the extension Harbor is not there: install it, or switch it on");
+    return new CodedError("ERR_HARBOR_NOT_FOUND", "the extension Harbor is missing: install it, or switch it on");
   }
   learned({ is: "lost" });
-  return new CodedError("ERR_BRIDGE_NOT_CONNECTED", "the connection to Harbor was lost; what was asked may have been done");
+  return new CodedError("ERR_BRIDGE_NOT_CONNECTED", "the connection to Harbor was lost; the request may have been performed");
 }
 
 const harbor = new Caller(

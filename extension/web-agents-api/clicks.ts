@@ -14,7 +14,7 @@ export class Clicks {
   forSettings(gesture: number): void {
     this.#is(gesture);
     if (gesture === 0 || this.#hasOpenedSettings || this.#questions > 0) {
-      throw new CodedError("ERR_USER_GESTURE_REQUIRED", "this takes a click or a key just before, which has opened nothing else");
+      throw new CodedError("ERR_USER_GESTURE_REQUIRED", "this requires a click or a key just before, which has not opened anything else");
     }
     this.#hasOpenedSettings = true;
   }

@@ -28,7 +28,7 @@ const caller = new Caller(
   (reason) => {
     // Another version of it takes up new documents only.
     if (/invalidated/i.test(reason)) return new CodedError("ERR_HARBOR_NOT_FOUND", "the Web Agents API has ended: load the page again");
-    return new CodedError("ERR_BRIDGE_NOT_CONNECTED", "the connection to the Web Agents API was lost; what was asked may have been done");
+    return new CodedError("ERR_BRIDGE_NOT_CONNECTED", "the connection to the Web Agents API was lost; the request may have been performed");
   },
 );
 

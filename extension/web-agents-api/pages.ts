@@ -157,7 +157,7 @@ async function requestPermissions(request: PermissionsRequest, { harbor, flags, 
 
 function permissionsRequest(page: Document, payload: Fields, flags: Flags): PermissionsRequest {
   // A frame may use what its origin was allowed. A person could not tell who asks.
-  if (page.frame !== 0) throw new CodedError("ERR_PERMISSION_DENIED", "a frame inside a page may not ask: its top page may");
+  if (page.frame !== 0) throw new CodedError("ERR_PERMISSION_DENIED", "a frame inside a page may not ask; its top page may");
   const { origin, tab, document } = page;
   const wish = parseWish(payload);
   checkScopes(wish.scopes, flags);

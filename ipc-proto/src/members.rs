@@ -119,7 +119,7 @@ impl CursorError {
         match self {
             Self::End => "it ends too early",
             Self::Syntax => "syntax error",
-            Self::Kind => "it is some other value",
+            Self::Kind => "it is another kind of value",
         }
     }
 }

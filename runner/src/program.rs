@@ -36,7 +36,7 @@ use crate::to_bridge::Up;
 
 /// An engine notes its containers by process ids, which another namespace would take for other processes; and without root
 /// it needs programs that may do more than it may.
-const OF_AN_ENGINE: &str = "a container engine needs the processes of the whole machine";
+const OF_AN_ENGINE: &str = "a container engine needs to see all processes of this machine";
 
 /// Servers of one runner would end together in a namespace.
 const SHARED: &str = "the servers share a runner";
@@ -199,8 +199,8 @@ fn greet(message: &ToRunner<'_>) -> io::Result<()> {
     match message {
         ToRunner::Hello { protocol: LINK_PROTOCOL, build } if build == BUILD => Ok(()),
         ToRunner::Hello { build, .. } => {
-            Err(io::Error::other(format!("the bridge is of build {build}, this runner of {BUILD}")))
+            Err(io::Error::other(format!("the bridge is from build {build}, this runner from {BUILD}")))
         }
-        _ => Err(io::Error::other("the bridge did not greet first")),
+        _ => Err(io::Error::other("the bridge's first message was not a greeting")),
     }
 }

@@ -196,8 +196,8 @@ impl Servers {
         match (elsewhere, &self.carrier) {
             (None, None) => run(session, plan, &self.reaper).await,
             (Some(server), Some(carrier)) => remote::run(session, plan, server, carrier.as_ref()).await,
-            (Some(_), None) => cannot("speak HTTP in a runner of programs"),
-            (None, Some(_)) => cannot("run a program in a runner that speaks HTTP"),
+            (Some(_), None) => cannot("connect to a remote server in a runner for programs"),
+            (None, Some(_)) => cannot("start a program in a runner for remote servers"),
         }
     }
 

@@ -46,7 +46,7 @@ impl Up {
             Pass::YesAfter(dropped) => dropped,
         };
         if dropped > 0 {
-            self.remark(server, &format!("{dropped} lines were dropped: too many at once"));
+            self.remark(server, &format!("{dropped} lines were dropped: the server wrote too many at once"));
         }
         let level = level.map(Into::into);
         self.send(&FromRunner::Log { server, source, level, text: text.into() });

@@ -26,7 +26,7 @@ pub fn config(paths: &Paths, file: Option<&Path>) -> Result<ConfigCheck, Failure
         }
         command.arg(CheckPart::Config.as_str())
     })?;
-    checked.config.ok_or_else(|| failed("it said nothing of the configuration"))
+    checked.config.ok_or_else(|| failed("it said nothing about the configuration"))
 }
 
 fn run(paths: &Paths, args: impl FnOnce(&mut Command) -> &mut Command) -> Result<Checked, Failure> {

@@ -26,7 +26,7 @@ use harbor_client::reply::{Answer, Pieces};
 /// The id of a request that another thread sends; those of the first one are numbers.
 const CANCEL_ID: &str = "cancel";
 
-const NO_OBJECT: Failure = Failure::Garbled("a frame that is no JSON object");
+const NO_OBJECT: Failure = Failure::Garbled("a frame that is not a JSON object");
 
 /// A connection to the bridge.
 #[derive(Debug)]

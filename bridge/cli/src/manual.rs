@@ -30,7 +30,7 @@ pub fn page() -> io::Result<String> {
     Exit::ALL.iter().for_each(|(exit, meaning)| page.push_str(&entry(&(*exit as u8).to_string(), meaning)));
     page.push_str(".SH ENVIRONMENT\n");
     page.push_str(&entry("HARBOR_HOME", "where Harbor keeps everything; \\(ti/.harbor if it is not set"));
-    page.push_str(&entry("NO_COLOR", "no colours, also on a terminal, if it is set to anything"));
+    page.push_str(&entry("NO_COLOR", "no colours, even on a terminal, if it is set to any value"));
     page.push_str(".SH FILES\n");
     page.push_str(&entry("\\(ti/.harbor/config.toml", "limits and defaults; optional"));
     page.push_str(".SH \"SEE ALSO\"\nhttps://modelcontextprotocol.io\n");

@@ -83,7 +83,7 @@ impl Media {
 
     fn bytes(&self) -> io::Result<Vec<u8>> {
         match &self.body {
-            Body::Base64(text) => BASE64.decode(text).map_err(|_| io::Error::other("it is no base64")),
+            Body::Base64(text) => BASE64.decode(text).map_err(|_| io::Error::other("it is not base64")),
             Body::Text(text) => Ok(text.clone().into_bytes()),
         }
     }
@@ -119,7 +119,7 @@ impl Shelf {
     pub fn check(directory: Option<&str>) -> Result<(), Failure> {
         match directory.map(|directory| (directory, fs::metadata(directory))) {
             Some((directory, Ok(found))) if !found.is_dir() => {
-                Err(Failure::Usage(format!("--save {directory}: it is no directory")))
+                Err(Failure::Usage(format!("--save {directory}: it is not a directory")))
             }
             _ => Ok(()),
         }
@@ -160,7 +160,7 @@ impl Shelf {
                 other => return other.map(|()| path),
             }
         }
-        Err(io::Error::other(format!("the names up to {}-{MAX_NUMBER} are taken", self.stem)))
+        Err(io::Error::other(format!("all names up to {}-{MAX_NUMBER} exist already", self.stem)))
     }
 
     /// `[{"path":…},{"error":…}]`: what became of each piece.

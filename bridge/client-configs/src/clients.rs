@@ -59,7 +59,7 @@ const GEMINI: Place = home(".gemini/settings.json");
 const DESKTOP: &str = "Claude/claude_desktop_config.json";
 const VSCODE: &str = "Code/User/mcp.json";
 
-const START_AGAIN: &str = "start it again, and it has Harbor's tools";
+const START_AGAIN: &str = "restart it, and it has Harbor's tools";
 
 /// A client like most.
 const fn usual(id: &'static str, title: &'static str, place: Place) -> AiClient {
@@ -88,7 +88,7 @@ pub const CLIENTS: &[AiClient] = &[
     AiClient { macos: library(DESKTOP), ..usual("claude-desktop", "Claude Desktop", xdg(DESKTOP)) },
     AiClient {
         fills: Fills::Env,
-        after: "it sees the change by itself; Settings, MCP shows the server",
+        after: "it notices the change; Settings, MCP shows the server",
         ..usual("cursor", "Cursor", CURSOR)
     },
     AiClient {
@@ -101,7 +101,7 @@ pub const CLIENTS: &[AiClient] = &[
     },
     AiClient {
         key: "context_servers",
-        after: "it sees the change by itself; the settings of the agent panel show the server",
+        after: "it notices the change; the settings of the agent panel show the server",
         macos: home(".config/zed/settings.json"),
         ..usual("zed", "Zed", xdg("zed/settings.json"))
     },

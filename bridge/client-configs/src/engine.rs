@@ -188,13 +188,13 @@ fn beyond(what: &str, reference: &str, args: &[String]) -> Beyond {
     let behind = if args.is_empty() { "" } else { " -- ARGS…" };
     let with = match what {
         _ if OF_FILES.contains(&what) => {
-            "--read DIR and --write DIR open directories to it, by the same names inside"
+            "--read DIR and --write DIR give it directories, under the same paths"
         }
-        "--net" | "--network" => "--network none or all says what it reaches",
+        "--net" | "--network" => "--network none or all sets its network",
         "--privileged" | "--cap-add" | "--device" | "--pid" | "--security-opt" => {
-            "what hands over this machine is given to none"
+            "Harbor gives no container control of this machine"
         }
-        _ => "docs/containers.md says what Harbor's own have",
+        _ => "docs/containers.md lists the options that Harbor sets",
     };
     Beyond {
         what: what.to_owned(),
@@ -208,7 +208,7 @@ fn unread(what: Option<&str>) -> Beyond {
     Beyond {
         what,
         advice:
-            "`harbor install oci:IMAGE --name NAME` runs one; docs/containers.md says what it may be given"
+            "`harbor install oci:IMAGE --name NAME` runs an image; docs/containers.md lists the options that Harbor sets"
                 .into(),
     }
 }
@@ -260,7 +260,7 @@ mod tests {
             ),
             ("docker run -v/:/host mcp/files", "cannot import -v of", "oci:mcp/files --name NAME`"),
             ("docker run --mount type=bind,src=/,dst=/x mcp/files", "cannot import --mount of", "--read DIR"),
-            ("docker run --privileged mcp/x", "cannot import --privileged of", "hands over this machine"),
+            ("docker run --privileged mcp/x", "cannot import --privileged of", "control of this machine"),
             ("docker run --network=host mcp/x", "cannot import --network of", "--network none or all"),
             ("docker run -it mcp/x", "cannot import -it of", "oci:mcp/x"),
             ("docker run -p 80:80 mcp/x", "cannot import -p of", "oci:mcp/x"),

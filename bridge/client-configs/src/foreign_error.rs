@@ -28,10 +28,10 @@ impl fmt::Display for ForeignError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Malformed { line, column, what } => write!(f, "line {line}, column {column}: {what}"),
-            Self::NoTable(key) => write!(f, "{key} is not an object there"),
-            Self::Twice(key) => write!(f, "{key} stands there twice; remove one of them"),
+            Self::NoTable(key) => write!(f, "{key} is not an object"),
+            Self::Twice(key) => write!(f, "{key} occurs twice; remove one of them"),
             Self::ByHand(key) => {
-                write!(f, "{key} is written in a way that this cannot edit; change it by hand")
+                write!(f, "{key} has a form that Harbor cannot edit; change it by hand")
             }
         }
     }

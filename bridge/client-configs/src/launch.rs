@@ -54,18 +54,20 @@ impl fmt::Display for Skip {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Ours => write!(f, "it is Harbor itself"),
-            Self::Disabled => write!(f, "it is disabled there; --disabled imports it too"),
-            Self::NoCommand => write!(f, "no command is named; it belongs to an extension of the client"),
-            Self::Malformed(what) => write!(f, "{what} is not what it has to be"),
+            Self::Disabled => write!(f, "it is disabled in that file; --disabled imports it too"),
+            Self::NoCommand => write!(f, "it has no command, since it belongs to an extension of the client"),
+            Self::Malformed(what) => write!(f, "{what} has the wrong type or form"),
             Self::Relative(path) => {
                 write!(
                     f,
-                    "{path} is relative, and nothing says to what; `harbor add` with `--cwd DIR` says it"
+                    "{path} is relative, and the file does not say to which directory; add it with `harbor add` and \
+                     `--cwd DIR`"
                 )
             }
             Self::EnvFile(file) => write!(
                 f,
-                "its variables are in the file {file}, which Harbor does not read; add it with `harbor add`, its keys with `--secret NAME`"
+                "its variables are in the file {file}, which Harbor does not read; add it with `harbor add`, and its \
+                 keys with `--secret NAME`"
             ),
             Self::Beyond(beyond) => write!(f, "{beyond}"),
             Self::Unresolved(why, variable) => match why {
@@ -78,13 +80,17 @@ impl fmt::Display for Skip {
                     by_hand(f, variable.as_deref())
                 }
                 Unresolved::Workspace(text) => {
-                    write!(f, "{text} is a project's directory, and this file belongs to none")
+                    write!(f, "{text} stands for a project's directory, but this file belongs to no project")
                 }
                 Unresolved::NotTheirs(text) => write!(
                     f,
-                    "the client of this file fills in no {text}; `harbor add` says what is meant by it"
+                    "the client of this file does not replace {text}; add it with `harbor add` and the value that you mean"
                 ),
-                Unresolved::Unknown(text) => write!(f, "only the client knows what {text} is"),
+                Unresolved::Unknown(text) => write!(
+                    f,
+                    "only the client knows the value of {text}; add it with `harbor \
+                                                        add`"
+                ),
             },
         }
     }

@@ -182,11 +182,11 @@ fn a_table_of_toml_comes_last_and_goes_again() {
 fn what_cannot_be_edited_is_told_with_its_place() {
     let error = |text: &str| Format::Json.put(text, "mcpServers", &entry(false)).unwrap_err().to_string();
     assert_eq!(error("{\n  \"a\": é\n}"), "line 2, column 8: Unexpected word");
-    assert_eq!(error("[]"), "the file is not an object there");
-    assert_eq!(error("{\"mcpServers\": null}"), "mcpServers is not an object there");
+    assert_eq!(error("[]"), "the file is not an object");
+    assert_eq!(error("{\"mcpServers\": null}"), "mcpServers is not an object");
     assert_eq!(
         error(r#"{"mcpServers": {}, "mcpServers": {}}"#),
-        "mcpServers stands there twice; remove one of them"
+        "mcpServers occurs twice; remove one of them"
     );
     let toml = Format::Toml.put("a = 1\nb = [", "mcp_servers", &entry(false)).unwrap_err().to_string();
     assert!(toml.starts_with("line 2, column "), "{toml}");

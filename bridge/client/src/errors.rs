@@ -49,16 +49,13 @@ impl Exit {
         (Self::Done, "done"),
         (Self::Failed, "the operation failed"),
         (Self::Usage, "the command line is wrong"),
-        (Self::NoBridge, "the bridge cannot be reached; of `harbor ask` also: permission was denied"),
-        (
-            Self::NotFound,
-            "there is no such server, tool or grant; of `harbor ask`: the budget does not suffice",
-        ),
+        (Self::NoBridge, "the bridge cannot be reached; `harbor ask`: also if permission was denied"),
+        (Self::NotFound, "there is no such server, tool or grant; `harbor ask`: the budget is too small"),
         (Self::Unavailable, "the server is not running or could not be started; a model failed"),
-        (Self::TimedOut, "it took too long"),
+        (Self::TimedOut, "the operation took too long"),
         (Self::ToolFailed, "the tool failed or reported an error"),
         (Self::Denied, "permission was denied"),
-        (Self::CallLost, "the bridge was lost; the call may have been made"),
+        (Self::CallLost, "the connection to the bridge was lost; the call may have run"),
     ];
 
     fn of(code: Code) -> Self {
@@ -219,7 +216,7 @@ impl Refusal {
                 } else {
                     "again"
                 };
-                format!("`harbor start {server}` tries it {when}; `harbor status {server}` shows its address")
+                format!("`harbor start {server}` connects {when}; `harbor status {server}` shows its address")
             }
             Code::ConnectionFailed => format!("see `harbor logs {server}`"),
             Code::ServerUnavailable if self.found_it_stopped() => {
@@ -229,7 +226,7 @@ impl Refusal {
                 format!("try again: `harbor start {server}`; log: `harbor logs {server}`")
             }
             Code::ToolFailed if self.text("cause").is_some_and(|cause| cause == "input_refused") => {
-                "the command line cannot answer questions of servers; an AI client may (`harbor mcp`)".into()
+                "the command line cannot answer a server's questions; an AI client can (`harbor mcp`)".into()
             }
             Code::ToolTimeout => "allow more time: `--timeout SECONDS`".into(),
             // It may have been done: whoever asks again has it done twice.
@@ -246,7 +243,7 @@ impl Refusal {
     /// The way to allow the origin after all.
     fn next_step_to_permission(&self, code: Code, server: &str) -> Option<String> {
         if self.text("reason").is_some_and(|reason| reason == "tool_changed") {
-            return Some(format!("`harbor tools --changed {server}` shows how, and how to accept it"));
+            return Some(format!("`harbor tools --changed {server}` shows the change, and how to accept it"));
         }
         let (origin, scope) = (self.text("origin")?, self.text("scope")?);
         let profile = self.profile.as_ref().map(|profile| format!(" --profile {profile:?}"));
@@ -266,8 +263,8 @@ impl Refusal {
             }
             Code::ScopeRequired => format!("`harbor grant {origin} {scope}{profile}` allows it temporarily"),
             _ => format!(
-                "`harbor grants {origin}` shows which it may use; `harbor grant {origin} {scope} --tool SERVER/TOOL{profile}` \
-                 allows one temporarily"
+                "`harbor grants {origin}` shows the tools that it may use; `harbor grant {origin} {scope} --tool \
+                 SERVER/TOOL{profile}` allows one temporarily"
             ),
         })
     }
@@ -278,7 +275,7 @@ impl Refusal {
         match self.text("cause")?.as_str() {
             "unauthorized" => Some(format!("`harbor models key {provider}` sets its key")),
             "no_model" => Some("`harbor models` shows the models".into()),
-            "unreachable" | "not_found" => Some(format!("`harbor models check {provider}` asks it again")),
+            "unreachable" | "not_found" => Some(format!("`harbor models check {provider}` tries again")),
             _ => None,
         }
     }
@@ -288,7 +285,7 @@ impl Refusal {
             return Some(format!("`harbor models budget '{principal}' --tokens N` allows more"));
         }
         if code == Code::BudgetExceeded {
-            return Some("`limits.maxCallsPerRun` in config.toml says how many a run may make".into());
+            return Some("`limits.maxCallsPerRun` in config.toml sets how many calls a run may make".into());
         }
         let seconds = self.detail("retry_after_ms")?.as_u64()?.div_ceil(1000);
         Some(format!("try again in {seconds} s; config.toml has the limits"))
@@ -296,7 +293,7 @@ impl Refusal {
 
     fn next_step_to_valid(&self, server: &str) -> Option<String> {
         if self.text("field").is_some_and(|field| field == "tool_hash") {
-            return Some(format!("`harbor tools --changed {server}` shows what it is now"));
+            return Some(format!("`harbor tools --changed {server}` shows its present hash"));
         }
         let path = self.text("path")?;
         let name = path.strip_prefix('/').filter(|name| !name.is_empty() && !name.contains('/'));
@@ -338,7 +335,7 @@ fn of_another_version(what: &str) -> String {
 
 /// The message about a call whose bridge is gone.
 pub const CALL_LOST: &str =
-    "the connection to the bridge was lost. The call may have been made; it was not sent again";
+    "the connection to the bridge was lost. The call may have run; Harbor did not repeat it";
 
 /// Details that say whether a call may have been made.
 fn sent(sent: bool) -> Option<String> {
@@ -520,10 +517,10 @@ impl Failure {
             Self::Lost => "the bridge closed the connection before it answered; run the command again".into(),
             Self::CallLost => CALL_LOST.into(),
             Self::CallSlow(seconds) => {
-                format!("no answer from the bridge in {seconds} seconds. The call may have been made")
+                format!("the bridge did not answer within {seconds} seconds. The call may have run")
             }
             Self::Ended => "the bridge has ended; run the command again".into(),
-            Self::Slow(seconds) => format!("no answer from the bridge in {seconds} seconds"),
+            Self::Slow(seconds) => format!("the bridge did not answer within {seconds} seconds"),
             Self::Garbled(what) => of_another_version(what),
             Self::Unreadable(FieldError { field, expected, found }) => {
                 of_another_version(&format!("a message whose field `{field}` is {found}, not {expected}"))

@@ -33,7 +33,8 @@ impl<T: Message> Answer<T> {
     /// # Errors
     /// When it is no message of this type.
     pub fn parse(frame: Vec<u8>) -> Result<Self, Failure> {
-        let heard = Heard::parse(&frame).map_err(|_| Failure::Garbled("a frame that is no JSON object"))?;
+        let heard =
+            Heard::parse(&frame).map_err(|_| Failure::Garbled("a frame that is not a JSON object"))?;
         let value = heard.read()?;
         Ok(Self { value, frame })
     }
@@ -96,14 +97,14 @@ impl Pieces {
     /// When it is not the next piece.
     pub fn add(&mut self, chunk: &Chunk) -> Result<Option<Vec<u8>>, Failure> {
         if chunk.seq != self.next {
-            return Err(Failure::Garbled("a piece of an answer out of its order"));
+            return Err(Failure::Garbled("the pieces of an answer in the wrong order"));
         }
         self.next += 1;
         STANDARD
             .decode_vec(&chunk.data, &mut self.bytes)
-            .map_err(|_| Failure::Garbled("a piece of an answer that is no base64"))?;
+            .map_err(|_| Failure::Garbled("a piece of an answer that is not base64"))?;
         if self.bytes.len() > MAX_ANSWER {
-            return Err(Failure::Garbled("an answer without an end"));
+            return Err(Failure::Garbled("an answer that is too long"));
         }
         Ok(chunk.last.then(|| std::mem::take(self).bytes))
     }

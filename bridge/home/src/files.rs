@@ -65,7 +65,7 @@ pub fn own_directory(path: &Path) -> Result<(), FileError> {
     // To be looked at last: what stood there before need not be what is there now.
     match path.symlink_metadata() {
         Ok(found) if !found.is_dir() || found.uid() != geteuid().as_raw() => {
-            let why = "it has to be a directory of your own, and no symbolic link; remove it";
+            let why = "it must be a directory that you own, not a symbolic link; remove it";
             Err(FileError::of("use", path)(io::Error::new(io::ErrorKind::PermissionDenied, why)))
         }
         _ => {
@@ -137,7 +137,7 @@ mod tests {
         std::fs::write(&file, "").unwrap();
         for wrong in [&link, &dangling, &file] {
             let error = own_directory(wrong).unwrap_err().to_string();
-            assert!(error.contains("a directory of your own"), "{error}");
+            assert!(error.contains("a directory that you own"), "{error}");
         }
         let mode = || own.metadata().unwrap().permissions().mode() & 0o777;
         assert_eq!(mode(), 0o755, "not through the link");

@@ -33,8 +33,7 @@ pub fn is_ours_alone(path: &Path, variable: &str) -> Result<(), FileError> {
         for found in directory.symlink_metadata().into_iter().chain(leads_to) {
             if let Some(why) = why_not(&found) {
                 let why = format!(
-                    "{why}, so that they could put something else in the place of {}; set {variable} to a directory in one \
-                     of your own",
+                    "{why}, so they could replace {}; set {variable} to a directory below one that only you can write to",
                     path.display()
                 );
                 return Err(FileError::of("use", directory)(io::Error::new(
@@ -58,7 +57,7 @@ pub fn home_directory(path: &Path) -> Result<(), FileError> {
     if found.uid() == geteuid().as_raw() && found.mode() & 0o022 == 0 {
         return Ok(());
     }
-    let why = "it is another user's, or others may write to it; set HARBOR_HOME to a directory of your own";
+    let why = "it is another user's, or others may write to it; set HARBOR_HOME to a directory that you own";
     Err(FileError::of("use", path)(io::Error::new(io::ErrorKind::PermissionDenied, why)))
 }
 

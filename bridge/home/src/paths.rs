@@ -51,7 +51,9 @@ impl Paths {
         let home = set("HARBOR_HOME").or_else(|| set("HOME").map(|home| home.join(".harbor")));
         let home = home.and_then(|home| std::path::absolute(home).ok());
         let home = home.ok_or_else(|| {
-            PathError("neither HARBOR_HOME nor HOME is set; set HARBOR_HOME to a directory of yours".into())
+            PathError(
+                "neither HARBOR_HOME nor HOME is set; set HARBOR_HOME to a directory that you own".into(),
+            )
         })?;
         let runtime_dir = set("XDG_RUNTIME_DIR");
         let paths = Self { work: home.clone(), home, runtime_dir };

@@ -142,7 +142,7 @@ impl Server {
         let mut sessions = self.sessions();
         find_session(&mut sessions, client, headers)?;
         if let Some(id) = gate::one(headers, &SESSION_ID) {
-            sessions.end(id, "its client has ended it");
+            sessions.end(id, "its client ended it");
         }
         Ok(reply::empty(StatusCode::NO_CONTENT))
     }

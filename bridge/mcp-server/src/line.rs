@@ -53,7 +53,7 @@ pub fn read(line: &[u8]) -> Line<'_> {
     }
     let params = fields.get("params").unwrap_or("{}");
     match (fields.get("method").map(serde_json::from_str), id) {
-        (Some(Err(_)), _) => wrong("`method` is no string"),
+        (Some(Err(_)), _) => wrong("`method` is not a string"),
         (Some(Ok(method)), None) => Line::Notification { method, params },
         (Some(Ok(method)), Some(id)) if is_id(id) => Line::Request { id, method, params },
         (Some(Ok(_)), Some(_)) => wrong("`id` is neither a string nor a number"),
@@ -61,7 +61,7 @@ pub fn read(line: &[u8]) -> Line<'_> {
             let error = fields.get("error").unwrap_or("{}");
             Line::Response { id, answer: fields.get("result").ok_or(error) }
         }
-        (None, _) => wrong("there is no `method`"),
+        (None, _) => wrong("`method` is missing"),
     }
 }
 
@@ -71,9 +71,9 @@ fn no_object(line: &[u8]) -> Line<'_> {
         Some(Ok(_)) => Line::Wrong {
             id: None,
             code: INVALID_REQUEST,
-            message: "a message is a JSON object; batches are not taken",
+            message: "a message is one JSON object; batches are not accepted",
         },
-        _ => Line::Wrong { id: None, code: PARSE_ERROR, message: "the line is no JSON" },
+        _ => Line::Wrong { id: None, code: PARSE_ERROR, message: "the line is not JSON" },
     }
 }
 

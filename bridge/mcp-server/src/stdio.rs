@@ -37,7 +37,7 @@ pub fn serve(client: &str, machine: Machine, paths: &Paths) -> Result<(), Failur
     driver.dial_first();
     let _ = is_over.recv();
     if !queue.drain() {
-        remark("harbor mcp: the last answer was not read and is lost");
+        remark("harbor mcp: the client did not read the last answer; it is lost");
     }
     Ok(())
 }
@@ -57,7 +57,8 @@ fn spawn_reader(way: Way<Written>, over: Over) {
         let is_read = || !has_hung_up(io::stdout());
         if !way.settle(LAST_ANSWERS, LOOK, is_read) && is_read() {
             remark(
-                "harbor mcp: stdin has ended; open requests are cancelled. Keep it open until the answers have come",
+                "harbor mcp: stdin has ended, so open requests are cancelled. Keep stdin open until all answers have \
+                 arrived",
             );
         }
         over.tell();

@@ -125,7 +125,7 @@ impl Want {
     /// # Errors
     /// Says what is wrong with the parameters.
     pub fn read(method: &str, fields: &Fields<'_>, meta: &Fields<'_>) -> Result<Option<Self>, &'static str> {
-        let uri = || text(fields, "uri").ok_or("`uri` is no string");
+        let uri = || text(fields, "uri").ok_or("`uri` is not a string");
         Ok(Some(match method {
             "tools/list" => Self::List(McpList::Tools, cursor(fields)?),
             "resources/list" => Self::List(McpList::Resources, cursor(fields)?),
@@ -133,8 +133,8 @@ impl Want {
             "prompts/list" => Self::List(McpList::Prompts, cursor(fields)?),
             "tools/call" => Self::Call(Call::read(fields, meta)?),
             "prompts/get" => {
-                let name = text(fields, "name").ok_or("`name` is no string")?;
-                Self::Prompt(name, object(fields, "arguments").ok_or("`arguments` is no object")?)
+                let name = text(fields, "name").ok_or("`name` is not a string")?;
+                Self::Prompt(name, object(fields, "arguments").ok_or("`arguments` is not an object")?)
             }
             "resources/read" => Self::Read(uri()?),
             "resources/subscribe" => Self::Subscribe(uri()?),
@@ -223,8 +223,8 @@ impl Want {
 
 impl Call {
     fn read(fields: &Fields<'_>, meta: &Fields<'_>) -> Result<Self, &'static str> {
-        let name = text(fields, "name").ok_or("`name` is no string")?;
-        let arguments = object(fields, "arguments").ok_or("`arguments` is no object")?;
+        let name = text(fields, "name").ok_or("`name` is not a string")?;
+        let arguments = object(fields, "arguments").ok_or("`arguments` is not an object")?;
         let token = meta.get("progressToken").filter(|token| line::is_id(token));
         Ok(Self { name, arguments, token: token.map(str::to_owned) })
     }
@@ -232,16 +232,16 @@ impl Call {
 
 impl Complete {
     fn read(fields: &Fields<'_>) -> Result<Self, &'static str> {
-        let reference = object(fields, "ref").ok_or("`ref` is no object")?;
-        let reference = Fields::parse(reference.as_bytes()).map_err(|_| "`ref` is no object")?;
+        let reference = object(fields, "ref").ok_or("`ref` is not an object")?;
+        let reference = Fields::parse(reference.as_bytes()).map_err(|_| "`ref` is not an object")?;
         let (of_prompt, member) = match text(&reference, "type").as_deref() {
             Some("ref/prompt") => (true, "name"),
             Some("ref/resource") => (false, "uri"),
-            _ => return Err("`ref.type` is neither ref/prompt nor ref/resource"),
+            _ => return Err("`ref.type` must be ref/prompt or ref/resource"),
         };
-        let name = text(&reference, member).ok_or("`ref` names nothing")?;
+        let name = text(&reference, member).ok_or("`ref` has no name or uri")?;
         let argument = fields.get("argument").filter(|argument| argument.starts_with('{'));
-        let argument = argument.ok_or("`argument` is no object")?.to_owned();
+        let argument = argument.ok_or("`argument` is not an object")?.to_owned();
         let context = fields.get("context").filter(|context| context.starts_with('{')).map(str::to_owned);
         Ok(Self { of_prompt, name, argument, context })
     }
@@ -272,7 +272,7 @@ fn object_of(text: &str) -> JsonObject {
 
 fn cursor(fields: &Fields<'_>) -> Result<Option<String>, &'static str> {
     match (fields.get("cursor"), text(fields, "cursor")) {
-        (Some(_), None) => Err("`cursor` is no string"),
+        (Some(_), None) => Err("`cursor` is not a string"),
         (_, cursor) => Ok(cursor),
     }
 }

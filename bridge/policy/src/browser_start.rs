@@ -31,11 +31,12 @@ pub fn advice(said: &str, server: &str, entry: Option<&str>) -> Option<String> {
     let no_sandbox = says(NO_SANDBOX);
     match entry {
         Some(entry) if no_sandbox || says(NO_BROWSER) => Some(format!(
-            "its browser does not start; the entry for it has the arguments and the grants that a browser needs: `harbor install {entry}`"
+            "its browser does not start; install it by its entry, which has the arguments and grants that a browser \
+             needs: `harbor install {entry}`"
         )),
         None if no_sandbox => Some(format!(
-            "the sandbox of a browser cannot be made inside of Harbor's, which holds it as well: if {server} has an argument by which its \
-             browser gets --no-sandbox, `harbor set {} -- ARGUMENTS…` gives it",
+            "a browser cannot make its own sandbox inside Harbor's, which confines it anyway: if {server} has an \
+             argument that passes --no-sandbox to its browser, set it with `harbor set {} -- ARGUMENTS…`",
             shell(server)
         )),
         _ => None,

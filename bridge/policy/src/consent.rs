@@ -135,19 +135,19 @@ impl Refused {
     pub fn sentence(self) -> &'static str {
         match self {
             Self::Denied => {
-                "The person has said no to this call. Do not try it again, nor reach the same in another way."
+                "The person has refused this call. Do not try it again, and do not try to reach the same in another way."
             }
             Self::TooLarge => {
-                "The person would have to be asked, and its arguments are larger than the 1 MiB that can be shown."
+                "The person must approve this call, but its arguments are larger than the 1 MiB that can be shown."
             }
             Self::Nobody(Why::Leaves) => {
-                "Private data would leave with this call, and nobody is here who could be asked."
+                "Private data would leave with this call, and nobody is here to approve it."
             }
             Self::Nobody(Why::Destroys) => {
-                "It may delete or overwrite something, and nobody is here who could be asked."
+                "It may delete or overwrite something, and nobody is here to approve it."
             }
             Self::Nobody(Why::Writes | Why::Untrusted | Why::FirstUse) => {
-                "It changes something, and nobody is here who could be asked."
+                "It changes something, and nobody is here to approve it."
             }
         }
     }

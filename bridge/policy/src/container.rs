@@ -73,14 +73,12 @@ pub fn held(
     settings::checked(settings).map_err(|wrong| wrong.to_string())?;
     let network = settings::network(settings);
     if network == NetworkKind::Hosts {
-        return Err("an engine cannot hold a container to some hosts: its network can be none, loopback or \
-                    all (`--network`)"
+        return Err("a container engine cannot limit a container to some hosts: use `--network` none, loopback or all"
             .into());
     }
     if settings.listen.is_some() {
         return Err(
-            "no port can be granted to a container: it has a network of its own; leave out the port \
-                    (`--reset listen`)"
+            "a container cannot be granted a port, since it has its own network; leave out the port (`--reset listen`)"
                 .into(),
         );
     }
@@ -90,7 +88,7 @@ pub fn held(
     if is_required && !missing.is_empty() {
         let level = level.as_str();
         return Err(format!(
-            "all of the level {level} is required, and not to be had: {}",
+            "the whole level {level} is required, but not available: {}",
             missing.join("; ")
         ));
     }
@@ -100,8 +98,8 @@ pub fn held(
         if level == Level::Off { SandboxLimits::default() } else { limits(settings, facts, machine)? };
     if matches!(level, Level::Off | Level::Basic) {
         warnings.push(format!(
-            "at the level {} it is a container as the engine makes it: its root file system can be written, and it runs as \
-             the user that its image names",
+            "at the level {} it is a container as the engine makes it: it can write its root file system, and it runs \
+             as the user that its image names",
             level.as_str()
         ));
     }
@@ -119,7 +117,7 @@ pub fn held(
 /// Without a part of the control groups, an engine of the person leaves limits out, with no more than a warning.
 fn missing(level: Level, image: Option<&Pinned>, machine: &Machine) -> Vec<String> {
     let cannot = image.is_some_and(|image| image.rootless) && !machine.unified;
-    let limits = "memory and processes are not held: without root, that needs control groups of version 2";
+    let limits = "memory and processes are not limited: without root, that needs control groups version 2";
     if cannot && level != Level::Off { vec![limits.into()] } else { Vec::new() }
 }
 
@@ -132,7 +130,7 @@ fn limits(
     let most = machine.open_files.unwrap_or(u64::MAX);
     if settings.open_files.is_some_and(|asked| asked > most) {
         return Err(format!(
-            "a process of yours may have {most} files open: the sandbox's open_files cannot be more"
+            "your processes may open {most} files, so the sandbox's open_files cannot be higher"
         ));
     }
     Ok(SandboxLimits {
@@ -250,7 +248,7 @@ impl Words {
     fn mounts(&mut self, places: &[SandboxPlace], facts: &SandboxFacts) -> Result<(), String> {
         mountable(&facts.data)?;
         if facts.data.contains(':') {
-            return Err(format!("{} has a `:` in it, which separates the parts of a volume", facts.data));
+            return Err(format!("{} contains a `:`, which separates the parts of a volume", facts.data));
         }
         // With a label of its own, where SELinux wants one: it is nobody else's.
         self.option("--volume", &format!("{}:{DATA}:rw,Z", facts.data));
@@ -280,7 +278,7 @@ fn mountable(path: &str) -> Result<(), String> {
     if plain {
         Ok(())
     } else {
-        Err(format!("{path:?} cannot be given to a container: it has `,`, `\"` or a control character in it"))
+        Err(format!("{path:?} cannot be given to a container: it contains `,`, `\"` or a control character"))
     }
 }
 

@@ -287,10 +287,10 @@ impl Credentials {
     pub fn overfull(&self) -> Option<String> {
         let bytes: usize = self.0.values().map(|credential| credential.value.len()).sum();
         if self.0.len() > MAX_KEYS {
-            return Some(format!("a server has at most {MAX_KEYS} secrets; remove one"));
+            return Some(format!("a server can have at most {MAX_KEYS} secrets; remove one"));
         }
         (bytes > MAX_TOTAL)
-            .then(|| format!("the secrets of a server have at most {} KiB in all", MAX_TOTAL / 1024))
+            .then(|| format!("the secrets of a server can have at most {} KiB in all", MAX_TOTAL / 1024))
     }
 
     /// Warnings about the secrets, a sentence each. `env` are the variables that the definition sets; `is_remote` is true if the
@@ -300,13 +300,15 @@ impl Credentials {
         let mut all = Vec::new();
         for (key, credential) in &self.0 {
             if credential.value.expose().chars().count() < SHORTEST {
-                all.push(format!("{key} has fewer than {SHORTEST} characters: it is not hidden in logs"));
+                all.push(format!(
+                    "{key} has fewer than {SHORTEST} characters, so Harbor does not hide it in logs"
+                ));
             }
             let is_header = credential.kind == CredentialType::Header;
             if is_header && !is_remote {
-                all.push(format!("{key} is a header: only a remote server is given it"));
+                all.push(format!("{key} is a header: only a remote server gets it"));
             } else if !is_header && env.contains_key(key) {
-                all.push(format!("{key} is set by `--env` too: the secret is what the server gets"));
+                all.push(format!("{key} is also set by `--env`: the server gets the secret"));
             }
         }
         all
@@ -326,7 +328,7 @@ pub fn wrong_key(kind: CredentialType, key: &str) -> Option<&'static str> {
         _ if !begins || !key.chars().all(is_name) => {
             Some("a name: a letter or _, then letters, digits, _, . and -")
         }
-        _ if environment::wrong_variable(key, "").is_some() => Some("a name that is not Harbor's own"),
+        _ if environment::wrong_variable(key, "").is_some() => Some("a name that Harbor does not use itself"),
         _ if environment::is_of_system(key) => Some(
             "a name that the system does not use itself, such as API_KEY: the server would start with that value",
         ),
@@ -380,7 +382,7 @@ pub fn wrong_value(kind: CredentialType, value: &Secret) -> Option<&'static str>
 #[must_use]
 pub fn wrong_username(kind: CredentialType, username: &str) -> Option<&'static str> {
     match kind {
-        CredentialType::Header => Some("no name: a header has none"),
+        CredentialType::Header => Some("no name, since a header has none"),
         _ if username.is_empty() || username.len() > MAX_USERNAME || username.contains('\0') => {
             Some("a name of 1 to 1024 bytes without NUL characters")
         }

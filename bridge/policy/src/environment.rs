@@ -309,9 +309,9 @@ pub fn wrong_of_others(name: &str) -> Option<&'static str> {
         || FAMILIES_OF_THE_PERSON.iter().any(|start| upper.starts_with(start));
     let is_harmless = HARMLESS.contains(&name) || name.starts_with("LC_");
     if !is_name {
-        Some("that is no name of a variable")
+        Some("it is not the name of a variable")
     } else if is_listed && !is_harmless {
-        Some("only you may set that one, since it changes what programs do")
+        Some("only you may set it, since it changes how programs behave")
     } else {
         None
     }
@@ -325,7 +325,7 @@ pub fn wrong_variable(name: &str, value: &str) -> Option<&'static str> {
     } else if value.contains('\0') {
         Some("a value must not contain a NUL character")
     } else if name == INSTANCE_MARK || name == SERVER_MARK {
-        Some("the names HARBOR_INSTANCE and HARBOR_SERVER are Harbor's own")
+        Some("Harbor itself sets HARBOR_INSTANCE and HARBOR_SERVER")
     } else {
         None
     }

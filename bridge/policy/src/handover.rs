@@ -24,21 +24,17 @@ pub fn warnings(command: &str, args: &[String]) -> Vec<String> {
         started.iter().find_map(|at| known.iter().copied().find(|name| *name == program(words[*at])))
     };
     let mut found = Vec::new();
+    found.extend(first(RIGHTS).map(|name| {
+        format!("{name} asks for all rights on this machine, which Harbor's sandbox never gives")
+    }));
     found.extend(
-        first(RIGHTS).map(|name| {
-            format!("{name} asks for all rights on this machine, which no sandbox of Harbor gives")
-        }),
+        shell(&words, &started)
+            .map(|(name, option)| format!("{name} {option} runs its argument as code: read all of it")),
     );
-    found.extend(
-        shell(&words, &started).map(|(name, option)| format!("{name} {option} runs a text: read all of it")),
-    );
-    found
-        .extend(is_piped(&words).then(|| "it runs what it has just downloaded, whatever that is".to_owned()));
-    found.extend(
-        first(ENGINES).map(|name| {
-            format!("{name} could give it this whole machine, so its sandbox keeps it from {name}")
-        }),
-    );
+    found.extend(is_piped(&words).then(|| "it runs whatever it has just downloaded".to_owned()));
+    found.extend(first(ENGINES).map(|name| {
+        format!("{name} could give it this whole machine, so its sandbox does not let it reach {name}")
+    }));
     found
 }
 
@@ -106,10 +102,10 @@ mod tests {
         for (words, parts) in [
             (&["sudo", "npx", "x"][..], &["sudo asks for all rights"][..]),
             (&["/usr/bin/sudo", "-E", "docker", "run", "x"], &["sudo asks", "docker could give"]),
-            (&["env", "A=b", "bash", "-lc", "echo"], &["bash -lc runs a text"]),
+            (&["env", "A=b", "bash", "-lc", "echo"], &["bash -lc runs its argument"]),
             (
                 &["sh", "-c", "curl -s https://h/x | sh"],
-                &["sh -c runs a text", "what it has just downloaded"],
+                &["sh -c runs its argument", "whatever it has just downloaded"],
             ),
             (&["bash", "-c", "python3 <(curl h) && bash x"], &["bash -c", "downloaded"]),
             (&["docker", "compose", "run", "x"], &["docker could give"]),

@@ -166,26 +166,26 @@ fn of_audit(audit: AuditFacts) -> Option<Reason> {
     match audit {
         AuditFacts { failing: true, required: true, .. } => {
             let message =
-                "the audit log cannot be written, so calls are refused; is the disk full, or read-only?";
+                "the audit log cannot be written, so calls are refused; is the disk full or read-only?";
             reason(Health::Failing, "audit_failing", message.into())
         }
         AuditFacts { failing: true, .. } => {
             let message =
-                "the audit log cannot be written: what happens waits for room on the disk; is it full?";
+                "the audit log cannot be written, so its entries wait for room on the disk; is it full?";
             reason(Health::Failing, "audit_failing", message.into())
         }
         AuditFacts { lost: 0, .. } => None,
         AuditFacts { lost, .. } => reason(
             Health::Degraded,
             "audit_incomplete",
-            format!("{lost} lines are missing in the audit log since the bridge began"),
+            format!("{lost} lines are missing in the audit log since the bridge started"),
         ),
     }
 }
 
 fn of_database(database: DatabaseFacts) -> impl Iterator<Item = Reason> {
     let failing =
-        database.failing.map(|why| ("database_failing", format!("current decisions are not stored: {why}")));
+        database.failing.map(|why| ("database_failing", format!("new decisions are not stored: {why}")));
     let lost = database.lost.map(|how| ("database_rebuilt", how));
     let reason = |(code, message)| Reason { health: Health::Degraded, server: None, code, message };
     failing.into_iter().chain(lost).map(reason)
@@ -195,7 +195,7 @@ fn of_unstored(unstored: &[String]) -> Option<Reason> {
     let named = unstored.first()?;
     let more = if unstored.len() > 1 { format!(", and {} more", unstored.len() - 1) } else { String::new() };
     let message = format!(
-        "what you denied or revoked holds until the bridge ends only, since the disk does not take it: {named}{more}"
+        "what you denied or revoked holds only until the bridge ends, since it cannot be written to the disk: {named}{more}"
     );
     Some(Reason { health: Health::Degraded, server: None, code: "grants_unstored", message })
 }
@@ -204,7 +204,7 @@ fn of_sessions(unsaved: &[String]) -> Option<Reason> {
     let named = unsaved.first()?;
     let more = if unsaved.len() > 1 { format!(", and {} more", unsaved.len() - 1) } else { String::new() };
     let message = format!(
-        "what was said in a conversation is not written down, and lost if the bridge ends before it can be: {named}{more}"
+        "a conversation cannot be written to the disk, and is lost if the bridge ends before that: {named}{more}"
     );
     Some(Reason { health: Health::Degraded, server: None, code: "sessions_unsaved", message })
 }
@@ -212,8 +212,8 @@ fn of_sessions(unsaved: &[String]) -> Option<Reason> {
 fn of_logins(unstored: &[String]) -> Option<Reason> {
     let first = unstored.first()?;
     let message = format!(
-        "the renewed login of {} is not stored, and lost if the bridge ends before it can be: make room on the disk, or unlock the \
-         secrets; else `harbor auth {first}` signs in anew",
+        "the renewed login of {} is not stored, and is lost if the bridge ends before that: make room on the disk or \
+         unlock the secrets, or sign in again with `harbor auth {first}`",
         unstored.join(", ")
     );
     Some(Reason { health: Health::Degraded, server: None, code: "logins_unstored", message })
@@ -223,7 +223,7 @@ fn of_logins(unstored: &[String]) -> Option<Reason> {
 fn of_log(log: LogFacts) -> Option<Reason> {
     let why = log.failing?;
     let message =
-        format!("the bridge's own log cannot be written: {why}; {} lines of it were dropped", log.dropped);
+        format!("the bridge's own log cannot be written: {why}; {} lines were dropped", log.dropped);
     Some(Reason { health: Health::Degraded, server: None, code: "log_failing", message })
 }
 
@@ -240,7 +240,7 @@ fn of_secrets(why: String) -> Reason {
 fn of_unread(UnreadFacts { held, most }: UnreadFacts) -> Option<Reason> {
     let message = || {
         format!(
-            "clients have not read {} MiB of answers, and {} MiB may wait: who does not read is cut off",
+            "clients have not read {} MiB of answers, and the limit is {} MiB: Harbor disconnects clients that do not read",
             held >> 20,
             most >> 20
         )
@@ -354,10 +354,7 @@ mod tests {
                 (Health::Degraded, "server_crashed", Some("b")),
             ]
         );
-        assert_eq!(
-            found[6].message,
-            "the bridge's own log cannot be written: full; 2 lines of it were dropped"
-        );
+        assert_eq!(found[6].message, "the bridge's own log cannot be written: full; 2 lines were dropped");
         assert_eq!(found[12].message, "a has failed: it was killed");
         assert_eq!(worst(&found), Health::Failing);
         let lost = reasons(

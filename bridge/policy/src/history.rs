@@ -20,13 +20,14 @@ pub use fit::{Shortened, fit};
 
 /// The text in place of a call's result, where nobody knows the outcome.
 pub const NO_RESULT: &str =
-    "There is no result: the call was interrupted. It may have had its effect, or a part of it.";
+    "There is no result: the call was interrupted. It may have taken effect, completely or in part.";
 
 /// The text in place of a picture that providers do not take.
-pub const NO_PICTURE: &str = "(A picture was here. It was too large, or of a kind that models do not take.)";
+pub const NO_PICTURE: &str =
+    "(A picture was here. It was too large, or of a kind that models do not accept.)";
 
 /// The text in place of a picture when there are too many.
-pub const OLD_PICTURE: &str = "(A picture was here. Later ones have taken its place.)";
+pub const OLD_PICTURE: &str = "(A picture was here. Later pictures have replaced it.)";
 
 /// The longest id that every provider takes, in bytes.
 const LONGEST_ID: usize = 40;
@@ -51,7 +52,7 @@ impl fmt::Display for Broken {
         match self {
             Self::Part(wrong) => write!(f, "{wrong}"),
             Self::Id => f.write_str("a tool call has an id that providers refuse"),
-            Self::DoubledId => f.write_str("two tool calls have one id"),
+            Self::DoubledId => f.write_str("two tool calls have the same id"),
             Self::NoResult => f.write_str("a tool call has no result"),
             Self::NoCall => f.write_str("a result has no tool call"),
         }

@@ -108,11 +108,11 @@ pub fn address(text: &str, allow_private: bool) -> Result<String, &'static str> 
     }
     if remote::is_exposed(&url) && !allow_private {
         return Err(
-            "https://…, or http:// on this machine: a key and all that is said would go over the network in the clear",
+            "https://…, or http:// on this machine: the key and the conversation would go over the network unencrypted",
         );
     }
     if remote::says_private(&url) && !remote::says_loopback(&url) && !allow_private {
-        return Err("an address that is not private, or `allow_private`");
+        return Err("an address that is not private, or the option `allow_private`");
     }
     Ok(url.as_str().trim_end_matches('/').to_owned())
 }

@@ -70,8 +70,8 @@ pub enum WrongOrigin {
 impl fmt::Display for WrongOrigin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::TooLong => "an origin has at most 1024 bytes",
-            Self::Character => "an origin has no white space, control characters or backslashes: leave them out",
+            Self::TooLong => "an origin can have at most 1024 bytes",
+            Self::Character => "an origin cannot contain white space, control characters or backslashes: leave them out",
             Self::Wildcard => "a grant is for one origin: name each, without '*'",
             Self::Opaque => {
                 "a page without an origin of its own (null, about:, blob:, data:, file:) can have no grants: \
@@ -81,11 +81,11 @@ impl fmt::Display for WrongOrigin {
             Self::Scheme => {
                 "the scheme of an origin is http, https, chrome-extension, moz-extension or client"
             }
-            Self::Path => "an origin ends after host and port: leave path, query and fragment out",
-            Self::UserInfo => "an origin has no user name and no password: leave out what ends in '@'",
+            Self::Path => "an origin ends after the host and the port: leave out path, query and fragment",
+            Self::UserInfo => "an origin has no user name and no password: leave out everything up to the '@'",
             Self::NoHost => "the host is missing: an origin is written as in https://example.org",
             Self::Host => "the host is neither a domain name nor an IPv4 address nor an IPv6 address in brackets",
-            Self::Port => "a port is a number from 1 to 65535, without zeros before it",
+            Self::Port => "a port is a number from 1 to 65535, without leading zeros",
             Self::Extension => {
                 "an extension is named by chrome-extension:// and its 32 letters from a to p, or by \
                  moz-extension:// and its UUID, without a port"

@@ -216,7 +216,7 @@ pub fn no_program<'a>(package: &Package, programs: impl IntoIterator<Item = &'a 
     };
     let listed = listed.join(", ");
     format!(
-        "the package {name} {why}; `harbor add NAME -- {choose} {} PROGRAM` chooses one of: {listed}",
+        "the package {name} {why}; choose one of {listed}: `harbor add NAME -- {choose} {} PROGRAM`",
         quoted(spec)
     )
 }

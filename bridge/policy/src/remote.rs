@@ -59,7 +59,7 @@ pub fn parse(text: &str) -> Result<Url, &'static str> {
         return Err("a URL with a host");
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err("a URL without a name or password; a header is the place for these");
+        return Err("a URL without a name or password; put these in a header");
     }
     Ok(url)
 }
@@ -168,11 +168,11 @@ pub fn wrong_headers(headers: &BTreeMap<String, String>) -> Option<String> {
     headers.iter().find_map(|(name, value)| {
         let lower = name.to_ascii_lowercase();
         if name.is_empty() || name.len() > 128 || !name.bytes().all(is_token) {
-            Some(format!("names of headers, and {:?} is none", name.chars().take(80).collect::<String>()))
+            Some(format!("names of headers; {:?} is not one", name.chars().take(80).collect::<String>()))
         } else if RESERVED.contains(&lower.as_str()) || lower.starts_with("mcp-") {
-            Some(format!("headers of your own; {name} is Harbor's to say"))
+            Some(format!("headers of your own; Harbor itself sets {name}"))
         } else if value.len() > MAX_HEADER || !value.bytes().all(|b| b == b'\t' || (b >= 0x20 && b != 0x7f)) {
-            Some(format!("values of one line and at most 16 KiB; that of {name} is not"))
+            Some(format!("values of one line and at most 16 KiB; the value of {name} is not"))
         } else {
             None
         }

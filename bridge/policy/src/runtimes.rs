@@ -40,7 +40,7 @@ const NODE: &str = "install Node.js: https://nodejs.org, or by the system's pack
 pub const RUNTIMES: &[Runtime] = &[
     runtime("node", &["node"], "servers from npm", NODE),
     runtime("npm", &["npm"], "installing from npm", NODE),
-    runtime("npx", &["npx"], "commands that are run as they are", NODE),
+    runtime("npx", &["npx"], "commands that run unchanged", NODE),
     runtime("uv", &["uv"], "installing from PyPI, faster than pip", "https://docs.astral.sh/uv"),
     runtime("python", &["python3"], "servers from PyPI", "install Python 3 with venv, or uv"),
     runtime("docker", &["docker"], "servers in containers", "install docker or podman"),

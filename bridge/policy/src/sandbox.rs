@@ -174,7 +174,7 @@ fn held(
     if settings.required == Some(true) && !missing.is_empty() {
         let missing = missing.join("; ");
         return Err(format!(
-            "all of the level {} is required, and this kernel cannot do it: {missing}",
+            "the whole level {} is required, but this kernel cannot enforce it: {missing}",
             level.as_str()
         ));
     }

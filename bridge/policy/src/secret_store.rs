@@ -80,15 +80,17 @@ impl StoreProtection {
     pub fn misplaced(self, choice: Choice) -> Option<&'static str> {
         match (self, choice) {
             (Self::Plain, Choice::Keyring) => Some(
-                "config.toml says `store = \"keyring\"`, and they are in a plain file; `harbor secrets move` moves them",
+                "config.toml says `store = \"keyring\"`, but your secrets are in a plain file; `harbor secrets move` \
+                 moves them",
             ),
             (Self::Passphrase, Choice::Keyring) => Some(
-                "config.toml says `store = \"keyring\"`, and a passphrase has their key; `harbor secrets move` moves it",
+                "config.toml says `store = \"keyring\"`, but a passphrase protects their key; `harbor secrets move` \
+                 moves it",
             ),
             (Self::Keyring, Choice::File) => Some(
-                "config.toml says `store = \"file\"`, but the key of your secrets is not in the file secrets/key.age. If the system \
-                      keyring has it: `harbor secrets encrypt` puts it under a passphrase, and `harbor secrets move` moves your \
-                      secrets into a plain file. If not, they are lost: set them again",
+                "config.toml says `store = \"file\"`, but the key of your secrets is not in secrets/key.age. If the \
+                 system keyring has it, `harbor secrets encrypt` protects it by a passphrase and `harbor secrets move` \
+                 moves your secrets into a plain file; if not, they are lost: set them again",
             ),
             _ => None,
         }

@@ -30,7 +30,8 @@ pub fn is_unexplained(said: &str) -> bool {
 #[must_use]
 pub fn more_time(server: &str) -> String {
     format!(
-        "; if it needs longer, --start-timeout SECONDS gives it more (of `harbor set {}`, `add` and `install`)",
+        "; if it needs longer, give it more time with `harbor set {} --start-timeout SECONDS` (also for `add` and \
+         `install`)",
         shell(server)
     )
 }
@@ -53,6 +54,6 @@ mod tests {
         ] {
             assert!(!is_unexplained(said), "{said}");
         }
-        assert!(more_time("a b").contains("`harbor set 'a b'`"));
+        assert!(more_time("a b").contains("`harbor set 'a b' --start-timeout SECONDS`"));
     }
 }

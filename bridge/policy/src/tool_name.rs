@@ -35,10 +35,10 @@ pub fn wrong_of_server(name: &str) -> Option<&'static str> {
     match name {
         EVERY => Some("its name is `*`, which means every tool"),
         "__proto__" | "constructor" | "prototype" => {
-            Some("its name is one that programs in JavaScript take for a part of every object")
+            Some("its name is that of a member of every JavaScript object")
         }
-        _ if name.starts_with('-') => Some("its name begins with `-`, as an option does"),
-        _ if name.split('/').any(|part| part == "..") => Some("its name has `..` in it as a path has"),
+        _ if name.starts_with('-') => Some("its name begins with `-` like an option"),
+        _ if name.split('/').any(|part| part == "..") => Some("its name contains `..` like a path"),
         _ => None,
     }
 }
@@ -59,11 +59,11 @@ impl fmt::Display for WrongToolName {
         match self {
             Self::NoSlash => f.write_str("a tool is named server/tool, with the id of its server"),
             Self::Source => {
-                write!(f, "before the first '/' of a tool's name use {}", source_id::RULE)
+                write!(f, "the part before the first '/' of a tool's name must be {}", source_id::RULE)
             }
             Self::Tool => write!(
                 f,
-                "the name behind the first '/' has 1 to {MAX_TOOL} bytes, without control characters"
+                "the part after the first '/' of a tool's name must have 1 to {MAX_TOOL} bytes, without control characters"
             ),
         }
     }
@@ -97,7 +97,7 @@ impl fmt::Display for WrongAllowlist {
             Self::TooMany => {
                 write!(
                     f,
-                    "a list of tools has at most {MAX_ENTRIES} entries; server/* stands for all of a server"
+                    "a list of tools can have at most {MAX_ENTRIES} entries; server/* stands for all tools of a server"
                 )
             }
             Self::Entry(at, why) => write!(f, "entry {at} of the list of tools: {why}"),

@@ -146,7 +146,7 @@ pub fn its_own_refusal(said: &str, server: &str) -> Option<String> {
     }
     is_its_own_refusal(said).then(|| {
         format!(
-            "{server} itself has no more than the directories in its arguments: `harbor set {server} -- DIRECTORY…` changes them"
+            "{server} itself allows only the directories in its arguments: `harbor set {server} -- DIRECTORY…` changes them"
         )
     })
 }
@@ -191,7 +191,7 @@ pub fn is_missing_program(place: &str, found: PlaceKind) -> bool {
 #[must_use]
 pub fn told(server: &str, place: &str, opens: &Result<Opening, String>) -> String {
     let outside = format!(
-        "{server} cannot reach {place}: it finds nothing of yours there, and what it writes there is lost"
+        "{server} cannot reach {place}: it finds none of your files there, and what it writes there is lost"
     );
     match opens {
         Ok(Opening { option, to_make: None }) => {
@@ -254,7 +254,7 @@ mod tests {
         assert_eq!(of("/home/me/notes/a.pdf", PlaceKind::File), Ok("--read /home/me/notes".into()));
         assert_eq!(of("/tmp/a.pdf", PlaceKind::File), Ok("--read /tmp/a.pdf".into()));
         assert_eq!(of("/srv/notes/new.md", PlaceKind::Nothing), Ok("--write /srv/notes".into()));
-        assert!(of("/tmp/new.md", PlaceKind::Nothing).unwrap_err().contains("/tmp is too wide"));
+        assert!(of("/tmp/new.md", PlaceKind::Nothing).unwrap_err().contains("/tmp is too large a place"));
         assert!(of("/home/me/.ssh/id", PlaceKind::File).is_err());
         let of = |path: &str| advised(path, PlaceKind::Nowhere, &facts);
         let opening = |option: &str, to_make: &str| {
@@ -270,10 +270,11 @@ mod tests {
 
     #[test]
     fn a_place_is_told_with_what_opens_it_and_a_missing_program_is_none() {
-        let said = told("s", "/tmp/n", &Err("/tmp is too wide".into()));
+        let said = told("s", "/tmp/n", &Err("/tmp is too large a place".into()));
         assert_eq!(
             said,
-            "s cannot reach /tmp/n: it finds nothing of yours there, and what it writes there is lost; /tmp is too wide"
+            "s cannot reach /tmp/n: it finds none of your files there, and what it writes there is lost; /tmp is too \
+             large a place"
         );
         assert!(is_missing_program("/srv/a/index.js", PlaceKind::Nowhere));
         assert!(!is_missing_program("/srv/a/index.js", PlaceKind::File));

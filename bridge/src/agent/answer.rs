@@ -79,7 +79,7 @@ pub fn read(result: &Json, beside: &[String]) -> ReadableAnswer {
         0..=LONGEST => read_alone(result),
         long => ReadableAnswer {
             text: format!(
-                "[the tool answered with {long} bytes; more than {LONGEST} are not read: ask it for less]"
+                "[the tool answered with {long} bytes, but Harbor reads at most {LONGEST}: ask it for less]"
             ),
             ..ReadableAnswer::default()
         },
@@ -122,10 +122,10 @@ fn read_alone(result: &Json) -> ReadableAnswer {
                 Err(why) => lines.push(why),
             },
             ContentBlock::Audio { media_type } => {
-                lines.push(format!("[audio, {media_type}: it is not passed on]"))
+                lines.push(format!("[audio, {media_type}: Harbor does not pass it on]"))
             }
             ContentBlock::Resource { resource } => {
-                lines.push(format!("[a file that is no text: {}]", resource.uri))
+                lines.push(format!("[a file that is not text: {}]", resource.uri))
             }
             ContentBlock::ResourceLink { uri, name } => lines.push(format!("[a resource: {name} {uri}]")),
         }
@@ -139,11 +139,11 @@ fn read_alone(result: &Json) -> ReadableAnswer {
 
 fn taken(data: String, media_type: &str) -> Result<Image, String> {
     if !IMAGES.contains(&media_type) {
-        return Err(format!("[an image, {media_type}: models do not take this kind]"));
+        return Err(format!("[an image, {media_type}: models do not accept this kind]"));
     }
     if data.len() > MAX_IMAGE / 3 * 4 {
         return Err(format!(
-            "[an image of {} MB: over 5 MB it is not passed on]",
+            "[an image of {} MB: Harbor passes on at most 5 MB]",
             data.len() * 3 / 4_000_000
         ));
     }
@@ -175,10 +175,10 @@ mod tests {
             lines,
             [
                 "a",
-                "[an image, image/svg+xml: models do not take this kind]",
-                "[audio, audio/wav: it is not passed on]",
+                "[an image, image/svg+xml: models do not accept this kind]",
+                "[audio, audio/wav: Harbor does not pass it on]",
                 "b",
-                "[a file that is no text: file:///y]",
+                "[a file that is not text: file:///y]",
                 "[a resource: z file:///z]",
                 r#"{"type":"novelty","x":1}"#,
             ]
@@ -198,7 +198,7 @@ mod tests {
         assert_eq!(
             of(&large),
             ReadableAnswer {
-                text: "[an image of 5 MB: over 5 MB it is not passed on]".into(),
+                text: "[an image of 5 MB: Harbor passes on at most 5 MB]".into(),
                 ..ReadableAnswer::default()
             }
         );

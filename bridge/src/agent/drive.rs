@@ -217,7 +217,7 @@ impl Drive {
             }
             Action::Remark(at, times) => {
                 let remark = format!(
-                    "This call has had this very result {times} times. Do something else, or answer."
+                    "This call has given the same result {times} times. Do something else, or answer."
                 );
                 self.calls[at].remark = Some(remark);
                 None
@@ -440,9 +440,9 @@ impl Drive {
             Unmade::Refused => {
                 self.calls[at].refusal.take().unwrap_or_else(|| "It may not be called.".into())
             }
-            Unmade::Stopped => "It was not called, or not to its end: the person has ended the turn.".into(),
-            Unmade::TooMany => "It was not called: there were enough calls in this turn.".into(),
-            Unmade::Late => "It was not called, or not to its end: the time of this turn is over.".into(),
+            Unmade::Stopped => "It was not called, or did not finish: the person has ended the turn.".into(),
+            Unmade::TooMany => "It was not called: this turn has reached its limit of calls.".into(),
+            Unmade::Late => "It was not called, or did not finish: the time of this turn is over.".into(),
         };
         let code = match how {
             Unmade::Refused => Code::PermissionDenied,
@@ -532,7 +532,7 @@ impl Drive {
 
 /// The error for an answer that is too long; its text so far is kept.
 fn endless() -> ErrorBody {
-    let message = "the answer has more than 4 MiB and no end; what has come stands there";
+    let message = "the answer is longer than 4 MiB; Harbor keeps what has arrived";
     ErrorBody::new(Code::ModelFailed, message).with("cause", Cause::Protocol.name())
 }
 

@@ -39,7 +39,7 @@ impl Agent {
     /// name, which may come back.
     ///
     /// # Errors
-    /// Why there is none.
+    /// Why there is no login.
     pub async fn create_owned(
         &self,
         asker: &Asker,
@@ -54,7 +54,10 @@ impl Agent {
             let all = self.owned.0.borrow();
             let of_origin = all.values().filter(|owned| owned.owner.origin == owner.origin).count();
             if of_origin >= MOST_OF_ORIGIN || all.len() >= MOST {
-                return Err(ErrorBody::new(Code::RateLimited, "too many sessions are open; end some"));
+                return Err(ErrorBody::new(
+                    Code::RateLimited,
+                    "too many sessions are open; end some of them",
+                ));
             }
         }
         let id = random_token().map_err(|error| internal(&error))?;
@@ -85,10 +88,7 @@ impl Agent {
     /// Checks the scope for each capability.
     async fn may_have(&self, asker: &Asker, wish: &SessionTerms) -> Result<(), ErrorBody> {
         if !wish.llm && wish.tools.is_empty() {
-            return Err(invalid(
-                "llm",
-                "true, or some `tools`: a session without any capability is of no use",
-            ));
+            return Err(invalid("llm", "true, or some `tools`: a session needs at least one capability"));
         }
         self.host.model_permit(asker, !wish.tools.is_empty()).await?;
         self.host.may_choose_model(asker, wish.provider.as_ref(), wish.model.as_ref()).await?;

@@ -40,8 +40,9 @@ impl TurnPlan {
     pub fn without_tools(&self) -> Option<String> {
         let Self { model, toolbox, .. } = self;
         let cannot = model.tools == Some(false) && !model.takes_schemas;
-        (cannot && !toolbox.is_empty())
-            .then(|| format!("{}:{} calls no tools: it answers without them", model.provider, model.model))
+        (cannot && !toolbox.is_empty()).then(|| {
+            format!("{}:{} cannot call tools, so it answers without them", model.provider, model.model)
+        })
     }
 
     /// The prompt for the next round of a session. In the last round the model calls no tools.

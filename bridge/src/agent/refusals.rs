@@ -6,10 +6,10 @@ use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::codes::Code;
 
 pub(super) fn busy() -> ErrorBody {
-    let message = "a turn of this session is under way; wait for its end, or stop it (chat_stop)";
+    let message = "a turn of this session is still running; wait for its end, or stop it (chat_stop)";
     ErrorBody::new(Code::RateLimited, message)
 }
 
 pub(super) fn internal(error: &std::io::Error) -> ErrorBody {
-    ErrorBody::new(Code::Internal, format!("there are no random numbers: {error}"))
+    ErrorBody::new(Code::Internal, format!("this system gives no random numbers: {error}"))
 }

@@ -26,7 +26,7 @@ impl Agent {
     pub(super) async fn save(self: &Rc<Self>, session: &Rc<Session>, log: &TurnLog) {
         if let Err(error) = self.store_session(session).await {
             log.add(TurnLogItem::Status(format!(
-                "this session could not be written down yet, and is tried again until it can be: {error}"
+                "this session is not written to the disk yet, and Harbor keeps trying: {error}"
             )));
         }
     }

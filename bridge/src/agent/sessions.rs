@@ -48,7 +48,7 @@ impl Agent {
     /// The session with this id.
     ///
     /// # Errors
-    /// When there is none, or it cannot be read.
+    /// When there is no login, or it cannot be read.
     pub async fn session(&self, id: &str) -> Result<Rc<Session>, ErrorBody> {
         let open = self.open.borrow().get(id).cloned();
         if let Some(session) = open {
@@ -94,8 +94,8 @@ impl Agent {
                     Some(session) => {
                         let said = session.messages.borrow().len();
                         unreadable.push(format!(
-                            "the file of session {id} is damaged: its first {said} messages can be read; the file is kept as {id}.json.damaged \
-                             when the session is used"
+                            "the file of session {id} is damaged: only its first {said} messages are readable; when \
+                             you use the session, Harbor keeps the old file as {id}.json.damaged"
                         ));
                         views.push(session.view());
                     }
@@ -254,7 +254,7 @@ fn no_session(id: &str) -> ErrorBody {
 
 fn broken(id: &str) -> ErrorBody {
     let message = format!(
-        "the session {id} cannot be read: nothing of its file is left that could be; `harbor sessions delete {id}` removes it"
+        "the session {id} cannot be read, since its file is damaged; `harbor sessions delete {id}` removes it"
     );
     ErrorBody::new(Code::Internal, message)
 }

@@ -95,7 +95,7 @@ impl SessionResults {
     pub fn read(&self, telling: &ResultWrapping, more: &ReadMore) -> Result<String, &'static str> {
         let results = self.results.borrow();
         let whole = results.iter().find(|whole| whole.id == more.result);
-        let whole = whole.ok_or("this result is not kept any more; call the tool again")?;
+        let whole = whole.ok_or("Harbor no longer has this result; call the tool again")?;
         let room = more.length.unwrap_or(telling.room).min(telling.room);
         Ok(wrap_page(&telling.nonce, &whole.source, &whole.text, more.offset, room).text)
     }

@@ -104,7 +104,7 @@ impl Toolbox {
         if !arguments.trim_start().starts_with('{') {
             let wrote = text_of(&arguments).unwrap_or_default();
             let wrote: String = wrote.chars().take(200).collect();
-            return CallMeaning::Faulty(format!("the arguments are no JSON object: {wrote}"));
+            return CallMeaning::Faulty(format!("the arguments are not a JSON object: {wrote}"));
         }
         if name == READ_MORE {
             return match meta::unpack_read_more(&arguments).and_then(|more| kept.read(&self.telling, &more)) {
@@ -156,7 +156,7 @@ impl Toolbox {
     fn described(&self, name: &str) -> CallMeaning {
         match self.offer.names.tool(name).and_then(|full| self.usable.get(full)) {
             Some(usable) => CallMeaning::Known(cleaned(usable.tool.shown().as_str())),
-            None => CallMeaning::Faulty(format!("there is no tool {name:.100}; search_tools finds some")),
+            None => CallMeaning::Faulty(format!("there is no tool {name:.100}; search_tools finds tools")),
         }
     }
 

@@ -53,8 +53,8 @@ impl Browser {
                 self.noted(message, Some(session));
                 SourceEventResult { accepted: true, verdict: Some("allowed".into()), reason: None }
             }
-            Err(NotTaken::Full) => no("the session has as many tabs as it may", true),
-            Err(NotTaken::Foreign) => no("it is another session's tab", false),
+            Err(NotTaken::Full) => no("the session already has the most tabs that it may have", true),
+            Err(NotTaken::Foreign) => no("the tab belongs to another session", false),
             Err(NotTaken::NoSession) => no("there is no such session", false),
         }
     }

@@ -100,7 +100,7 @@ impl Browsers {
             return Err(invalid("name", "1 to 64 bytes without control characters"));
         }
         if message.tools.is_some() {
-            return Err(invalid("tools", "nothing: a browser's tools are Harbor's own"));
+            return Err(invalid("tools", "no value: the tools of a browser are Harbor's own"));
         }
         // The extension has started again before its last connection was seen to end.
         let session = road.browser_session();
@@ -183,7 +183,8 @@ impl Browsers {
         let browser =
             self.of_connection(connection).into_iter().find(|browser| browser.is(&message.source_id));
         let browser = browser.ok_or_else(|| {
-            ErrorBody::new(Code::NotFound, "this connection has no such source").with("field", "source_id")
+            ErrorBody::new(Code::NotFound, "this connection does not offer this source")
+                .with("field", "source_id")
         })?;
         browser.on_event(message)
     }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::link::{Failure, ServerAnswer};
 
 /// The demand of a refusal to its reader.
-const NO_WAY_AROUND: &str = "Do not try to reach this in another way; tell the person.";
+const NO_WAY_AROUND: &str = "Do not try to reach this in another way; tell the person instead.";
 
 /// A result with `value`, as text and as structured content.
 pub(super) fn result(value: &Value) -> ServerAnswer {
@@ -45,6 +45,6 @@ pub(super) fn checked(result: Json) -> ServerAnswer {
             ServerAnswer::ToolError(result)
         }
         (Some(content), _) if content.starts_with('[') => ServerAnswer::Result(result),
-        _ => ServerAnswer::Failed(Failure::Malformed("it has no content".into())),
+        _ => ServerAnswer::Failed(Failure::Malformed("the result has no content".into())),
     }
 }

@@ -101,11 +101,10 @@ fn hide(value: &mut Value, hides: &Redactor) {
 
 fn sentence(why: Untyped, name: &str) -> String {
     match why {
-        Untyped::NoSite => {
-            "the tab shows no page of a site: go to the one that the secret is kept for".to_owned()
-        }
+        Untyped::NoSite => "the tab shows no web site: go to the site that the secret is for".to_owned(),
         Untyped::NotKept => format!(
-            "no secret {name:.100} is kept for this site; the person stores one: `harbor secrets set browser NAME --site ORIGIN`"
+            "there is no secret {name:.100} for this site; the person can store one: `harbor secrets set browser NAME \
+             --site ORIGIN`"
         ),
     }
 }

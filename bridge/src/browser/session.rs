@@ -23,13 +23,12 @@ impl Browser {
         match arguments["action"].as_str() {
             Some("info") => match id.map_or(Ok(()), |id| self.rejoin(id, holder)) {
                 Ok(()) => self.info(id.unwrap_or(own)),
-                Err(NotYours) => denied(
-                    "no_such_session",
-                    "there is no session of yours with this id whose connection has ended",
-                ),
+                Err(NotYours) => {
+                    denied("no_such_session", "you have no session with this id whose connection has ended")
+                }
             },
             Some("name") => match arguments["name"].as_str() {
-                None => failed("invalid_params", "name: expected the new name"),
+                None => failed("invalid_params", "name: expected the session's new name"),
                 Some(name) => {
                     self.tabs.borrow_mut().rename(own, name);
                     self.info(own)

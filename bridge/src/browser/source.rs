@@ -152,7 +152,7 @@ impl Browser {
         audience: &Audience,
     ) -> Result<ServerAnswer, UnansweredReason> {
         let (Some(schema), true) = (self.kit.tools.schema(name), given.len() <= MAX_ARGUMENTS) else {
-            return Ok(wrong("", "longer than a browser takes"));
+            return Ok(wrong("", "longer than a browser accepts"));
         };
         let mut arguments: Value = serde_json::from_str(given).unwrap_or_default();
         if let Err((path, why)) = arguments::check(schema, &arguments) {
@@ -162,7 +162,9 @@ impl Browser {
         if self.tabs.borrow_mut().is_stopped(&holder, boot_clock()) {
             return Ok(stopped());
         }
-        let Ok(token) = random_token() else { return Ok(failed("internal", "there are no random numbers")) };
+        let Ok(token) = random_token() else {
+            return Ok(failed("internal", "this system gives no random numbers"));
+        };
         let label = group_name(&holder);
         let new = || Arc::from(format!("b-{token}"));
         let session = self.tabs.borrow_mut().session_of(&holder, &label, new, boot_clock());
@@ -250,7 +252,7 @@ impl Browser {
             Some("claim") => {
                 let name = &session.name;
                 let message = format!(
-                    "a tab of the person's is given by the person alone: ask them to drag it into the tab group \"{name}\""
+                    "only the person can give you one of their tabs: ask them to drag it into the tab group \"{name}\""
                 );
                 Err(denied("consent", &message))
             }
@@ -366,11 +368,11 @@ pub(super) fn wrong(path: &str, why: &str) -> ServerAnswer {
 }
 
 fn foreign() -> ServerAnswer {
-    denied("foreign_tab", "this is none of your tabs; browser_tabs lists them")
+    denied("foreign_tab", "this is not one of your tabs; browser_tabs lists them")
 }
 
 fn too_many() -> ServerAnswer {
-    failed("too_many_tabs", &format!("a session has {MOST_TABS} tabs at most; close some"))
+    failed("too_many_tabs", &format!("a session can have at most {MOST_TABS} tabs; close some"))
 }
 
 pub(super) fn stopped() -> ServerAnswer {
@@ -380,7 +382,7 @@ pub(super) fn stopped() -> ServerAnswer {
 fn gone() -> UnansweredReason {
     let why = EndReport::because(
         "browser_gone",
-        "the browser, or Harbor's extension in it, has ended or was started anew",
+        "the browser, or Harbor's extension in it, has ended or restarted",
     );
     UnansweredReason::Lost(CallError::Ended(Rc::new(why)))
 }
@@ -458,7 +460,7 @@ impl ToolSource for Browser {
                 Operation::CallTool { name, arguments, .. } => {
                     self.perform(&name, &arguments, limit, &audience).await
                 }
-                _ => Ok(ServerAnswer::Failed(Failure::NotOffered("anything but tools".into()))),
+                _ => Ok(ServerAnswer::Failed(Failure::NotOffered("anything except tools".into()))),
             }
         })
     }

@@ -59,7 +59,7 @@ impl CatalogError {
         match self {
             Self::Ending => ErrorBody::new(
                 Code::ShuttingDown,
-                "the bridge is shutting down; the next request starts it again",
+                "the bridge is shutting down; repeat the request, which starts it again",
             ),
             _ => ErrorBody::new(Code::CatalogUnavailable, self.to_string()).with("cause", self.cause()),
         }
@@ -78,17 +78,17 @@ impl fmt::Display for CatalogError {
             Self::WorkerFailed(why) => {
                 write!(f, "the catalog worker failed: {why}; `harbor catalog refresh` tries again")
             }
-            Self::NothingToDo => f.write_str("nothing to ask: no address for it is set under [catalog] in config.toml"),
+            Self::NothingToDo => f.write_str("there is no source to ask: set its address under [catalog] in config.toml"),
             Self::Ending => f.write_str("the bridge is shutting down"),
             Self::Missing => f.write_str("there is no catalog yet; make one: `harbor catalog refresh`"),
             Self::Newer(version) => write!(
                 f,
-                "catalog.db is of a newer Harbor (its version is {version}); make a new one: `harbor catalog refresh`"
+                "catalog.db comes from a newer Harbor (its version is {version}); make a new one: `harbor catalog refresh`"
             ),
             Self::Corrupt(how) => {
                 write!(f, "catalog.db is damaged ({how}); make a new one: `harbor catalog refresh`")
             }
-            Self::Unreadable(why) => write!(f, "catalog.db cannot be read: {why}; see to the file and its disk"),
+            Self::Unreadable(why) => write!(f, "catalog.db cannot be read: {why}; check the file and its disk"),
         }
     }
 }

@@ -38,7 +38,7 @@ const STEPS: i32 = 10_000;
 const MAX_ROW: i32 = 8 << 20;
 
 /// The reason for a query that was ended.
-const TOO_LONG: &str = "it takes too long";
+const TOO_LONG: &str = "the query took too long";
 
 type CatalogJob = Box<dyn FnOnce(&mut Shelf) + Send>;
 
@@ -127,7 +127,7 @@ impl Shelf {
 fn identity(path: &Path) -> Result<(u64, u64), CatalogError> {
     match fs::symlink_metadata(path) {
         Ok(about) if about.is_file() => Ok((about.dev(), about.ino())),
-        Ok(_) => Err(CatalogError::Unreadable("it is a link, or no file at all".into())),
+        Ok(_) => Err(CatalogError::Unreadable("it is a symbolic link, or not a file".into())),
         Err(error) if error.kind() == ErrorKind::NotFound => Err(CatalogError::Missing),
         Err(error) => Err(CatalogError::Unreadable(error.to_string())),
     }
@@ -252,7 +252,7 @@ mod tests {
         std::os::unix::fs::symlink("elsewhere.db", home.join("catalog.db")).unwrap();
         let reader = CatalogReader::start(linked.join("catalog.db")).unwrap();
         let said = count(&reader).await.unwrap_err().to_string();
-        assert!(said.contains("it is a link"), "{said}");
+        assert!(said.contains("it is a symbolic link"), "{said}");
         fs::rename(home.join("elsewhere.db"), home.join("catalog.db")).unwrap();
         assert_eq!(count(&reader).await, Ok(2));
     }

@@ -169,7 +169,7 @@ fn per_minute(n: u32) -> Option<u32> {
     (n > 0).then_some(n)
 }
 
-/// The settings in the file at `path`; the defaults when there is none.
+/// The settings in the file at `path`; the defaults when there is no login.
 ///
 /// # Errors
 /// When others could have written it, it cannot be read, or something in it is wrong.
@@ -177,7 +177,7 @@ pub fn read(path: &Path) -> Result<HostConfig, ConfigError> {
     Ok(read_there(path)?.unwrap_or_default())
 }
 
-/// The settings in the file at `path`; `None` when there is none.
+/// The settings in the file at `path`; `None` when there is no login.
 ///
 /// # Errors
 /// As of [`read`].
@@ -206,13 +206,13 @@ pub fn read_there(path: &Path) -> Result<Option<HostConfig>, ConfigError> {
 fn check(file: &File) -> Result<(), String> {
     let found = file.metadata().map_err(|error| error.to_string())?;
     if !found.is_file() {
-        return Err("it is no regular file".into());
+        return Err("it is not a regular file".into());
     }
     if found.uid() != geteuid().as_raw() {
-        return Err("it belongs to another user; make a copy of your own".into());
+        return Err("it belongs to another user; replace it with your own copy".into());
     }
     if found.mode() & 0o022 != 0 {
-        return Err("others may write to it; `chmod go-w` it".into());
+        return Err("other users can write to it; run `chmod go-w` on it".into());
     }
     Ok(())
 }

@@ -15,8 +15,9 @@ use percent_encoding::percent_decode_str;
 use url::{Host, Url};
 
 /// The rule for a collector's address, as an error tells it.
-pub const ENDPOINT_RULE: &str = "the address of a collector that takes OTLP over plain HTTP, such as \
-     \"http://127.0.0.1:4318\"; for https have a collector on this machine that passes them on";
+pub const ENDPOINT_RULE: &str = "the address of a collector that accepts OTLP over plain HTTP, such as \
+                                 \"http://127.0.0.1:4318\"; for https, let a collector on this machine pass the traces \
+                                 on";
 
 /// The path that OTLP appends to the address of a collector.
 const PATH: &str = "v1/traces";
@@ -161,7 +162,7 @@ impl TracesEnvironment {
             .or_else(|| {
                 environment.take(&get, "OTEL_EXPORTER_OTLP_ENDPOINT", Endpoint::of_collector, ENDPOINT_RULE)
             });
-        let rule = "name=value with commas between them, values percent-encoded, 8 KiB in all";
+        let rule = "name=value pairs with commas between them, values percent-encoded, at most 8 KiB in all";
         environment.headers =
             environment.take(&get, "OTEL_EXPORTER_OTLP_HEADERS", Headers::parse, rule).unwrap_or_default();
         environment

@@ -120,7 +120,8 @@ async fn within(limit: Duration, read: impl Future<Output = io::Result<usize>>) 
 }
 
 fn oversize(length: u32) -> Refused {
-    let message = format!("a frame of {length} bytes was skipped; the bridge takes {MAX_CLIENT_FRAME}");
+    let message =
+        format!("the bridge skipped a frame of {length} bytes; it accepts at most {MAX_CLIENT_FRAME}");
     Refused { envelope: Envelope::nobody(), error: ErrorBody::new(Code::MessageTooLarge, message) }
 }
 
@@ -176,7 +177,8 @@ fn decide(frame: &[u8], token: &str) -> Result<(Envelope, Principal), (Envelope,
         return Err((incoming.envelope, unattached()));
     };
     if !equal_in_constant_time(attach.token.as_bytes(), token.as_bytes()) {
-        let message = "the token is not the one in run/token; read it again, it is new at each start";
+        let message =
+            "the token is not the one in run/token; read that file again, since each start makes a new token";
         return Err((envelope, ErrorBody::new(Code::Unauthorized, message)));
     }
     if attach.protocol.is_some_and(|protocol| protocol != CLIENT_PROTOCOL) {

@@ -54,7 +54,10 @@ pub struct MetricsError {
 impl fmt::Display for MetricsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { at, why } = self;
-        write!(f, "cannot listen on {at} for metrics: {why}; use another address, or stop what listens there")
+        write!(
+            f,
+            "cannot listen on {at} for metrics: {why}; use another address, or stop the program that listens there"
+        )
     }
 }
 

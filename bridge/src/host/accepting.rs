@@ -50,8 +50,7 @@ impl Host {
     ) -> Result<(), ErrorBody> {
         let server = self.server(id)?;
         if self.server_change(id).is_none_or(|change| change.after != program) {
-            let message =
-                format!("{id} does not run that program now; look at what has changed and accept that");
+            let message = format!("{id} no longer runs that program; look at the change and accept that");
             return Err(ErrorBody::new(Code::InvalidParams, message).with("field", "program"));
         }
         let record = AuditRecord { server: Some(id.shared()), decision: "allowed", ..AuditRecord::default() };

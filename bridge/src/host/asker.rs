@@ -80,7 +80,7 @@ impl Asker {
         };
         if sender.own.is_some() && profile.is_some_and(|profile| profile != grants::DEFAULT_PROFILE) {
             // Else it would choose among the grants of its name, and go around a DENY.
-            return Err(invalid("profile", "nothing: an AI client has no profiles"));
+            return Err(invalid("profile", "no value: an AI client has no profiles"));
         }
         let tab = tab_id.map(|tab| Tab { session: sender.session.clone(), tab });
         Ok(Self { sender: sender.clone(), origin, profile: parse_profile(profile)?, tab })

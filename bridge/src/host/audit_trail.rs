@@ -113,7 +113,7 @@ impl AuditTrail {
     /// When it cannot, and must be.
     pub fn is_open(&self) -> Result<(), ErrorBody> {
         match self.config.now().audit_required && self.audit.is_failing() {
-            true => Err(not_written("the disk refuses, or is full")),
+            true => Err(not_written("the disk is full or refuses")),
             false => Ok(()),
         }
     }
@@ -182,8 +182,8 @@ fn stamped(record: AuditRecord) -> AuditRecord {
 /// The call was made, but nobody may hear of its result before it is written down.
 fn not_told(why: &str) -> ErrorBody {
     let message = format!(
-        "it was done, but the audit log cannot be written ({why}), and the configuration says `auditRequired`: what came of \
-         it is not given"
+        "the call ran, but the audit log cannot be written ({why}), and the configuration says `auditRequired`: Harbor \
+         withholds its result"
     );
     let error = ErrorBody::new(Code::Internal, message).with("cause", "audit");
     error.with_json("sent", Json::from_valid("true".into()))
@@ -191,7 +191,7 @@ fn not_told(why: &str) -> ErrorBody {
 
 fn not_written(why: &str) -> ErrorBody {
     let message = format!(
-        "the audit log cannot be written ({why}), and the configuration says `auditRequired`: nothing was done"
+        "nothing was done: the audit log cannot be written ({why}), and the configuration says `auditRequired`"
     );
     ErrorBody::new(Code::Internal, message).with("cause", "audit")
 }

@@ -46,7 +46,7 @@ pub(super) fn not_found<'a>(id: &SourceId, defined: impl IntoIterator<Item = &'a
 /// A call of a browser that is not there. Said to those who were allowed to use it.
 pub(super) fn no_browser(id: &SourceId) -> ErrorBody {
     let message = format!(
-        "{id} is not connected: the browser has to be open, with Harbor's extension in it and its browser tools switched on"
+        "{id} is not connected: open the browser with Harbor's extension, and switch its browser tools on"
     );
     ErrorBody::new(Code::ServerUnavailable, message)
         .with("server_id", id.as_str())
@@ -56,13 +56,13 @@ pub(super) fn no_browser(id: &SourceId) -> ErrorBody {
 
 /// Only the compiler needs it: the host makes each permit for the kind of source that it asks.
 pub(super) fn not_permitted(id: &SourceId) -> ErrorBody {
-    let message = format!("what was allowed does not cover {id}, which is a {}", id.kind().as_str());
+    let message = format!("the permission does not cover {id}, which is a {}", id.kind().as_str());
     ErrorBody::new(Code::ToolNotAllowed, message).with("reason", "source_kind").with("server_id", id.as_str())
 }
 
 /// Two sources have one id.
 pub(super) fn taken(id: &SourceId) -> ErrorBody {
-    ErrorBody::new(Code::InvalidParams, format!("there is a {id} already")).with("field", "source_id")
+    ErrorBody::new(Code::InvalidParams, format!("{id} exists already")).with("field", "source_id")
 }
 
 pub(super) fn too_many(id: &SourceId) -> ErrorBody {
@@ -74,8 +74,8 @@ pub(super) fn too_many(id: &SourceId) -> ErrorBody {
 fn unanswered(id: &SourceId, limit: TimeLimit) -> ErrorBody {
     let seconds = TIME_TO_ANSWER.min(limit.whole).as_secs();
     let message = format!(
-        "{id} asked a question about this call, and nobody answered it within {seconds} s; it was told to stop. Call it again, \
-         and answer what it asks"
+        "{id} asked a question about this call, but nobody answered within {seconds} s, so Harbor told it to stop. \
+         Call it again, and answer its question"
     );
     ErrorBody::new(Code::ToolTimeout, message).with("server_id", id.as_str())
 }
@@ -83,9 +83,9 @@ fn unanswered(id: &SourceId, limit: TimeLimit) -> ErrorBody {
 fn timeout(id: &SourceId, limit: TimeLimit, reader: ErrorReader) -> ErrorBody {
     let (quiet, whole) = (limit.quiet.as_millis(), limit.whole.as_millis());
     let message = match quiet == whole {
-        true => format!("{id} did not answer within {quiet} ms and was told to stop"),
+        true => format!("{id} did not answer within {quiet} ms, so Harbor told it to stop"),
         false => format!(
-            "{id} made no progress for {quiet} ms, or did not answer within {whole} ms in all; it was told to stop"
+            "{id} made no progress for {quiet} ms, or did not answer within {whole} ms in all, so Harbor told it to stop"
         ),
     };
     let message = match (reader, id.kind()) {
@@ -112,16 +112,16 @@ pub(super) fn unavailable(id: &SourceId, why: &Unavailable, reader: ErrorReader)
     let waited = why.waited.map(|waited| waited.as_secs()).filter(|seconds| *seconds > 0);
     let waited = waited.map(|seconds| format!(" after {seconds} s of waiting")).unwrap_or_default();
     let start = match reader {
-        ErrorReader::Owner => format!("start it once that is mended: `harbor start {id}`"),
-        ErrorReader::Origin => format!("the person has to start it first: `harbor start {id}`"),
+        ErrorReader::Owner => format!("when that is fixed, start it: `harbor start {id}`"),
+        ErrorReader::Origin => format!("the person must start it first: `harbor start {id}`"),
     };
-    let sign_in = format!("the person has to let Harbor in first: `harbor auth {id}`");
+    let sign_in = format!("the person must sign in first: `harbor auth {id}`");
     let next = match (why.queue_full, why.state) {
-        (true, _) => "too many calls wait for it already; try again later",
-        (_, State::Stopped | State::Stopping) => "it has to be started first",
+        (true, _) => "too many calls are waiting for it; try again later",
+        (_, State::Stopped | State::Stopping) => "start it first",
         (_, State::Failed) if why.last_exit.as_ref().is_some_and(|exit| exit.is_for_a_person()) => &sign_in,
         (_, State::Failed) if why.next_retry.is_none() => &start,
-        (_, State::Failed) => "a call tries it again, once a minute at most; it can be started at once",
+        (_, State::Failed) => "a call starts it again, at most once a minute; you can also start it now",
         (_, State::Crashed) => "it will be restarted automatically",
         (_, State::Installing) => "that may take minutes",
         _ => "try again later",
@@ -153,8 +153,8 @@ pub(super) fn no_instance(id: &SourceId, why: &NoInstance, reader: ErrorReader) 
         NoInstance::Unavailable(unavailable_now) => unavailable(id, unavailable_now, reader),
         NoInstance::Full(most) => {
             let message = format!(
-                "{id} has a process for each page and AI client, {most} at most, and all are in use; the person allows more by \
-                 `harbor set {id} --max-instances N`. The call was not sent"
+                "{id} has a process for each page and AI client, at most {most}, and all are in use; the person can \
+                 allow more with `harbor set {id} --max-instances N`. The call was not sent"
             );
             ErrorBody::new(Code::ServerUnavailable, message)
                 .with("server_id", id.as_str())
@@ -202,8 +202,8 @@ pub(super) fn lost(id: &SourceId, limit: TimeLimit, why: &CallError, reader: Err
 /// The server that ran a call was removed or replaced.
 pub(super) fn removed(id: &SourceId) -> ErrorBody {
     let message = format!(
-        "{id} was removed or replaced while the call ran; it was told to stop, its result is not given, and the call was not \
-         sent again"
+        "{id} was removed or replaced while the call ran, so Harbor told it to stop and dropped its result. The call \
+         was not sent again"
     );
     ErrorBody::new(Code::ServerUnavailable, message)
         .with("server_id", id.as_str())
@@ -229,7 +229,7 @@ pub(super) fn no_answer(id: &SourceId, failure: &Failure, reader: ErrorReader) -
         }
         Failure::NotOffered(what) => (Code::ToolFailed, format!("{id} does not offer {what}"), "not_offered"),
         Failure::Malformed(why) => {
-            (Code::ProtocolError, format!("the answer of {id} breaks the protocol: {why}"), "malformed")
+            (Code::ProtocolError, format!("the answer of {id} violates the protocol: {why}"), "malformed")
         }
         Failure::TooLarge(limit) => {
             (Code::ProtocolError, format!("the answer of {id} is longer than {limit} bytes"), "too_large")
@@ -241,7 +241,7 @@ pub(super) fn no_answer(id: &SourceId, failure: &Failure, reader: ErrorReader) -
         Failure::NotAuthorized(why) => return not_authorized(id, why, reader),
         Failure::InvalidArguments(path, why) => return wrong_arguments(id, path, why, reader),
         Failure::InputRefused(why) => {
-            (Code::ToolFailed, format!("{id} asked for input that it does not get: {why}"), "input_refused")
+            (Code::ToolFailed, format!("{id} asked for input that it cannot get: {why}"), "input_refused")
         }
     };
     let error = ErrorBody::new(code, message).with("server_id", id.as_str()).with("cause", cause);
@@ -267,9 +267,9 @@ fn lost_on_the_way(id: &SourceId, why: &str, reader: ErrorReader) -> ErrorBody {
 /// The server has read the request, and refused it.
 fn not_authorized(id: &SourceId, why: &str, reader: ErrorReader) -> ErrorBody {
     let message = match reader {
-        ErrorReader::Owner => format!("{}; `harbor auth {id}` asks you for them", shown(why)),
+        ErrorReader::Owner => format!("{}; sign in with `harbor auth {id}` to give them", shown(why)),
         ErrorReader::Origin => {
-            format!("{id} requires more rights for this than the sign-in has given Harbor")
+            format!("{id} requires more rights for this than your sign-in gave Harbor")
         }
     };
     ErrorBody::new(Code::AuthorizationRequired, message).with("server_id", id.as_str())
@@ -343,13 +343,13 @@ mod tests {
         let id = SourceId::parse("t2").unwrap();
         assert_eq!(
             unavailable(&id, &why, ErrorReader::Origin).message,
-            "t2 is failed (its last end: missing secrets); the person has to start it first: `harbor start t2`. \
+            "t2 is failed (its last end: missing secrets); the person must start it first: `harbor start t2`. \
              The call was not sent"
         );
         let owner = unavailable(&id, &why, ErrorReader::Owner).message;
         assert_eq!(
             owner,
-            "t2 is failed (it needs KEY); start it once that is mended: `harbor start t2`. The call was not sent"
+            "t2 is failed (it needs KEY); when that is fixed, start it: `harbor start t2`. The call was not sent"
         );
     }
 }

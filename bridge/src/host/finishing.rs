@@ -9,7 +9,8 @@ use harbor_ipc_proto::json::Json;
 /// The error for a request that is under way while the bridge ends.
 #[must_use]
 pub fn cut_off() -> ErrorBody {
-    let message = "the bridge is shutting down. What was asked for may have been done; it is not done again";
+    let message =
+        "the bridge is shutting down. The request may have been performed; Harbor does not repeat it";
     ErrorBody::new(Code::ShuttingDown, message).with_json("sent", Json::from_valid("true".into()))
 }
 

@@ -25,22 +25,22 @@ type OfBridge = (Family, fn(&StatusView) -> Option<f64>);
 /// A number of a server, if it is known.
 type OfServer = (Family, fn(&ServerStatus) -> Option<f64>);
 
-const BUILD: Family = family(Info, "harbor_build", "", "The version that runs.");
-const HEALTH: Family = family(Gauge, "harbor_health", "", "1 for the state of the health that it is in.");
-const REASON: Family = family(Gauge, "harbor_health_reason", "", "1 for each thing that is wrong.");
-const CLIENTS: Family = family(Gauge, "harbor_clients", "", "Clients that are connected, by kind.");
+const BUILD: Family = family(Info, "harbor_build", "", "The running version.");
+const HEALTH: Family = family(Gauge, "harbor_health", "", "1 for the present state of health.");
+const REASON: Family = family(Gauge, "harbor_health_reason", "", "1 for each problem.");
+const CLIENTS: Family = family(Gauge, "harbor_clients", "", "Connected clients, by kind.");
 const STORES: Family =
-    family(Gauge, "harbor_store_size_bytes", "bytes", "What is on the disk; database, audit, server_logs.");
+    family(Gauge, "harbor_store_size_bytes", "bytes", "Bytes on the disk: database, audit, server_logs.");
 const DECISIONS: Family =
     family(Counter, "harbor_decisions", "", "Decisions about permissions of pages and AI clients.");
 
-const SPANS_SENT: Family = family(Counter, "harbor_traces_sent", "", "Spans that a collector has taken.");
+const SPANS_SENT: Family = family(Counter, "harbor_traces_sent", "", "Spans that a collector has accepted.");
 const SPANS_DROPPED: Family =
-    family(Counter, "harbor_traces_dropped", "", "Spans without room, or that no collector took.");
+    family(Counter, "harbor_traces_dropped", "", "Spans that had no room, or that no collector accepted.");
 
 const BRIDGE: &[OfBridge] = &[
     (family(Gauge, "harbor_up", "", "1: the bridge answers."), |_| Some(1.0)),
-    (family(Gauge, "harbor_uptime_seconds", "seconds", "How long the bridge has been there."), |status| {
+    (family(Gauge, "harbor_uptime_seconds", "seconds", "How long the bridge has run."), |status| {
         Some(seconds(status.bridge.uptime_ms))
     }),
     (family(Gauge, "harbor_open_requests", "", "Requests of clients that are not answered yet."), |status| {
@@ -49,13 +49,13 @@ const BRIDGE: &[OfBridge] = &[
     (family(Gauge, "harbor_waiting_calls", "", "Calls that wait for their turn."), |status| {
         Some(status.bridge.waiting as f64)
     }),
-    (family(Gauge, "harbor_unread_bytes", "bytes", "What clients have not read yet."), |status| {
+    (family(Gauge, "harbor_unread_bytes", "bytes", "Bytes that clients have not read yet."), |status| {
         Some(status.bridge.unread_bytes as f64)
     }),
     (family(Gauge, "harbor_audit_failing", "", "1 while the audit log cannot be written."), |status| {
         Some(flag(status.bridge.audit.failing))
     }),
-    (family(Counter, "harbor_audit_lost_records", "", "Records that are in no audit log."), |status| {
+    (family(Counter, "harbor_audit_lost_records", "", "Records that the audit log lacks."), |status| {
         Some(status.bridge.audit.unaudited as f64)
     }),
     (family(Gauge, "harbor_usage_age_seconds", "seconds", "How old the measured numbers are."), |status| {
@@ -112,7 +112,7 @@ const MODELS: &[OfModels] = &[
     (family(Gauge, "harbor_model_providers", "", "Providers of models that were added."), |models| {
         models.providers as f64
     }),
-    (family(Gauge, "harbor_model_requests_open", "", "Requests to providers under way."), |models| {
+    (family(Gauge, "harbor_model_requests_open", "", "Open requests to providers."), |models| {
         models.open_requests as f64
     }),
     (family(Counter, "harbor_model_worker_restarts", "", "Restarts of the model worker."), |models| {
@@ -124,39 +124,33 @@ const MODELS: &[OfModels] = &[
 type OfAgent = (Family, fn(&AgentStatus) -> f64);
 
 const AGENT: &[OfAgent] = &[
-    (family(Gauge, "harbor_turns_running", "", "Turns of models with tools that are under way."), |agent| {
+    (family(Gauge, "harbor_turns_running", "", "Running turns of models with tools."), |agent| {
         agent.running as f64
     }),
-    (
-        family(Counter, "harbor_turn_rounds", "", "How often a model was asked in turns that are over."),
-        |agent| agent.rounds as f64,
-    ),
-    (family(Counter, "harbor_turn_calls", "", "Calls that models wanted in turns that are over."), |agent| {
+    (family(Counter, "harbor_turn_rounds", "", "How often a model was asked, in finished turns."), |agent| {
+        agent.rounds as f64
+    }),
+    (family(Counter, "harbor_turn_calls", "", "Calls that models asked for, in finished turns."), |agent| {
         agent.calls as f64
     }),
     (family(Gauge, "harbor_approvals_waiting", "", "Questions that wait for the person."), |agent| {
         agent.waiting as f64
     }),
 ];
-const TURNS: Family = family(Counter, "harbor_turns", "", "Turns that are over, by why they ended.");
-const APPROVALS: Family =
-    family(Counter, "harbor_approvals", "", "Questions whether a tool may be called, by the answer.");
-const TOKENS: Family = family(
-    Counter,
-    "harbor_turn_tokens",
-    "",
-    "Tokens that models have read and written in turns that are over.",
-);
+const TURNS: Family = family(Counter, "harbor_turns", "", "Finished turns, by the reason of their end.");
+const APPROVALS: Family = family(Counter, "harbor_approvals", "", "Approvals of calls, by the answer.");
+const TOKENS: Family =
+    family(Counter, "harbor_turn_tokens", "", "Tokens that models have read and written, in finished turns.");
 
 const INSTANCES: Family = family(
     Gauge,
     "harbor_server_instances",
     "",
-    "Processes that belong to one page or AI client each, of a server where each has one.",
+    "Processes of a server that has one for each page and AI client.",
 );
 
 const SERVER: Family = family(Info, "harbor_server", "", "The servers, with their labels and sandboxes.");
-const STATE: Family = family(Gauge, "harbor_server_state", "", "1 for the state that the server is in.");
+const STATE: Family = family(Gauge, "harbor_server_state", "", "1 for the present state of the server.");
 
 const SERVERS: &[OfServer] = &[
     (family(Gauge, "harbor_server_busy", "", "1 while it answers no probe and has open calls."), |server| {
@@ -165,7 +159,7 @@ const SERVERS: &[OfServer] = &[
     (family(Counter, "harbor_server_restarts", "", "Restarts since a person last started it."), |server| {
         Some(server.restarts.into())
     }),
-    (family(Gauge, "harbor_server_calls_in_flight", "", "Calls that it is working on."), |server| {
+    (family(Gauge, "harbor_server_calls_in_flight", "", "Calls that the server is working on."), |server| {
         Some(server.in_flight.into())
     }),
     (family(Gauge, "harbor_server_calls_queued", "", "Calls that wait until it runs."), |server| {
@@ -175,11 +169,16 @@ const SERVERS: &[OfServer] = &[
         server.tools.map(f64::from)
     }),
     (
-        family(Counter, "harbor_server_log_lines", "", "Lines that it has logged since it was defined."),
+        family(
+            Counter,
+            "harbor_server_log_lines",
+            "",
+            "Lines that the server has logged since it was defined.",
+        ),
         |server| Some(server.log_lines as f64),
     ),
     (
-        family(Gauge, "harbor_server_ipc_seconds", "seconds", "From the bridge to its runner and back."),
+        family(Gauge, "harbor_server_ipc_seconds", "seconds", "Time from the bridge to its runner and back."),
         |server| server.ipc_us.map(|us| us as f64 / 1e6),
     ),
     (family(Gauge, "harbor_server_memory_bytes", "bytes", "Memory of its processes (PSS)."), |server| {
@@ -203,7 +202,7 @@ const CALLS: Family = family(
     Counter,
     "harbor_server_calls",
     "",
-    "Calls that are over: code is ok, tool_error (the tool says that it has failed), or that of the error.",
+    "Finished calls: code is ok, tool_error (the tool reported an error), or the code of the error.",
 );
 const ARGUMENTS: Family =
     family(Counter, "harbor_server_argument_bytes", "bytes", "Length of the arguments of its calls.");
@@ -213,16 +212,16 @@ const DURATION: Family = family(
     Histogram,
     "harbor_server_call_duration_seconds",
     "seconds",
-    "From the request to the answer, waiting included.",
+    "Time from the request to the answer, including the wait for a turn.",
 );
 const QUEUED: Family =
-    family(Histogram, "harbor_server_call_wait_seconds", "seconds", "What of it was waiting for a turn.");
+    family(Histogram, "harbor_server_call_wait_seconds", "seconds", "Time that calls waited for their turn.");
 
 const ORIGIN_CALLS: Family = family(
     Counter,
     "harbor_origin_calls",
     "",
-    "Calls of an origin: code is ok, tool_error, or that of the error.",
+    "Calls of an origin: code is ok, tool_error, or the code of the error.",
 );
 const ORIGIN_DECISIONS: Family =
     family(Counter, "harbor_origin_decisions", "", "Decisions about permissions of an origin.");

@@ -18,7 +18,7 @@ pub(super) fn refused(asker: &Asker, scope: Scope, verdict: &Verdict) -> ErrorBo
         Verdict::Granted(_) => ErrorBody::new(Code::Internal, "what is granted is not refused"),
         Verdict::Denied => ErrorBody::new(Code::PermissionDenied, format!("{origin} was denied {scope}")),
         Verdict::ToolNotAllowed => {
-            let message = format!("{origin} may not use this tool: it is not among those that were allowed");
+            let message = format!("{origin} may not use this tool: it is not among the allowed tools");
             ErrorBody::new(Code::ToolNotAllowed, message).with("reason", "allowlist")
         }
         Verdict::ScopeRequired { expired } => {
@@ -36,7 +36,7 @@ pub(super) fn refused(asker: &Asker, scope: Scope, verdict: &Verdict) -> ErrorBo
 /// The error for an offer besides tools, if not all tools of its server were allowed.
 pub(super) fn not_all_tools(origin: &Origin, server: &SourceId) -> ErrorBody {
     let message = format!(
-        "{origin} may use some tools of {server} at most; what else it offers goes with all of them (`{server}/*`)"
+        "{origin} may use only some tools of {server}; its prompts and resources require all tools (`{server}/*`)"
     );
     ErrorBody::new(Code::ToolNotAllowed, message)
         .with("reason", "allowlist")
@@ -53,8 +53,8 @@ pub(super) fn tool_not_found(server: &SourceId, tool: &str) -> ErrorBody {
 /// The server has more tools than Harbor keeps of one server.
 pub(super) fn too_many_tools(server: &SourceId, tool: &str) -> ErrorBody {
     let message = format!(
-        "{server} lists more tools than Harbor keeps of one server, and {server}/{tool:.200} is beyond them: it \
-         cannot be used by origins"
+        "{server} lists more tools than Harbor keeps for one server, and {server}/{tool:.200} is beyond that limit: \
+         origins cannot use it"
     );
     let error = ErrorBody::new(Code::ToolNotAllowed, message);
     error.with("reason", "too_many_tools").with("server_id", server.as_str())
@@ -63,8 +63,8 @@ pub(super) fn too_many_tools(server: &SourceId, tool: &str) -> ErrorBody {
 /// The tool is not as the person saw it.
 pub(super) fn tool_changed(server: &SourceId, tool: &str) -> ErrorBody {
     let message = format!(
-        "{server}/{tool:.200} has changed since it was first seen; the person has to accept it \
-         (`harbor tools --changed`) before it can be used again"
+        "{server}/{tool:.200} has changed since it was first seen; the person must accept it (`harbor tools \
+         --changed`) before it can be used again"
     );
     ErrorBody::new(Code::ToolNotAllowed, message)
         .with("reason", "tool_changed")
@@ -74,8 +74,8 @@ pub(super) fn tool_changed(server: &SourceId, tool: &str) -> ErrorBody {
 /// Another program has the server's name.
 pub(super) fn server_changed(server: &SourceId) -> ErrorBody {
     let message = format!(
-        "{server} is a different program than the one that was allowed; accept it before it can be used again: `harbor accept \
-         {server}`"
+        "{server} is now a different program than the allowed one; accept it before it can be used again: `harbor \
+         accept {server}`"
     );
     let error = ErrorBody::new(Code::ToolNotAllowed, message);
     error.with("reason", "server_changed").with("server_id", server.as_str())
@@ -89,7 +89,7 @@ pub(super) fn revoked(server: &SourceId, verdict: &Verdict) -> ErrorBody {
         Verdict::Granted(_) | Verdict::ScopeRequired { .. } => Code::ScopeRequired,
     };
     let message = format!(
-        "the permission was revoked during the call; {server} was told to stop, and its result was dropped"
+        "the permission was revoked during the call, so Harbor told {server} to stop and dropped its result"
     );
     ErrorBody::new(code, message)
         .with("reason", "revoked")
@@ -102,15 +102,15 @@ pub(super) fn revoked(server: &SourceId, verdict: &Verdict) -> ErrorBody {
 pub(super) fn rate_limited(origin: &str, server: &SourceId, refusal: LimitRefusalReason) -> ErrorBody {
     let (message, limit, retry) = match refusal {
         LimitRefusalReason::TooManyPerMinute { retry_after_ms } => {
-            (format!("{origin} has made too many calls in a minute"), "per_minute", Some(retry_after_ms))
+            (format!("{origin} has made too many calls in this minute"), "per_minute", Some(retry_after_ms))
         }
         LimitRefusalReason::ServerTooManyPerMinute { retry_after_ms } => (
-            format!("{server} has had too many calls this minute"),
+            format!("{server} has received too many calls in this minute"),
             "server_per_minute",
             Some(retry_after_ms),
         ),
         LimitRefusalReason::TooManyAtOnce => {
-            (format!("too many calls of {origin} are under way; wait for answers"), "concurrent", None)
+            (format!("too many calls of {origin} are open; wait for answers"), "concurrent", None)
         }
     };
     let error = ErrorBody::new(Code::RateLimited, format!("{message}. The call was not sent"))
@@ -124,7 +124,7 @@ pub(super) fn rate_limited(origin: &str, server: &SourceId, refusal: LimitRefusa
 
 /// Too many lists.
 pub(super) fn too_many_lists(origin: &Origin, refusal: LimitRefusalReason) -> ErrorBody {
-    let message = format!("{origin} has asked for its tools too often in a minute");
+    let message = format!("{origin} has asked for its tools too often in this minute");
     let error = ErrorBody::new(Code::RateLimited, message).with("limit", "per_minute");
     match refusal {
         LimitRefusalReason::TooManyPerMinute { retry_after_ms } => {
@@ -136,7 +136,7 @@ pub(super) fn too_many_lists(origin: &Origin, refusal: LimitRefusalReason) -> Er
 
 /// The run is over its budget.
 pub(super) fn budget_exceeded(run_id: &str) -> ErrorBody {
-    let message = "the run has made all its calls; begin another one";
+    let message = "the run has used its budget of calls; begin another run";
     ErrorBody::new(Code::BudgetExceeded, message)
         .with("run_id", run_id)
         .with_json("sent", Json::from_valid("false".into()))

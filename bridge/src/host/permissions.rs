@@ -492,7 +492,7 @@ fn key(asker: &Asker, scope: Scope) -> Key {
 }
 
 fn ended_already() -> ErrorBody {
-    super::invalid("expires_at", "a time that is still to come, in milliseconds since 1970")
+    super::invalid("expires_at", "a time in the future, in milliseconds since 1970")
 }
 
 fn wrong_grant(wrong: &InvalidGrantReason) -> ErrorBody {

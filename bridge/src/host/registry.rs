@@ -326,7 +326,7 @@ impl Registry {
         if hex(&tool.hash) == hash {
             return Ok(tool.clone());
         }
-        let message = "the tool is another one by now; look at what has changed and accept that";
+        let message = "the tool has changed again; look at the change and accept that";
         Err(ErrorBody::new(Code::InvalidParams, message)
             .with("field", "tool_hash")
             .with("tool_hash", &hex(&tool.hash)))

@@ -52,12 +52,12 @@ impl Runs {
             (None, most) => most.unwrap_or(u32::MAX),
         };
         let id = random_token().map_err(|error| {
-            ErrorBody::new(Code::Internal, format!("there are no random numbers: {error}"))
+            ErrorBody::new(Code::Internal, format!("this system gives no random numbers: {error}"))
         })?;
         self.purge();
         let view = self.runs.borrow_mut().create(owner(asker), max_calls, id.clone(), boot_clock());
         let view = view.map_err(|runs::TooMany| {
-            ErrorBody::new(Code::RateLimited, "too many runs are open; end some, or let them go stale")
+            ErrorBody::new(Code::RateLimited, "too many runs are open; end some, or wait until they expire")
         })?;
         Ok((id, view))
     }

@@ -107,10 +107,10 @@ impl Host {
 fn no_tools(named: &str, changed: usize) -> String {
     match changed {
         0 => format!("{named} has no tools now: `harbor list` says why"),
-        1 => format!("{named} has no tools now: one has changed, as `harbor tools --changed {named}` shows"),
-        _ => format!(
-            "{named} has no tools now: {changed} have changed, as `harbor tools --changed {named}` shows"
-        ),
+        1 => format!("{named} has no tools now: one has changed, see `harbor tools --changed {named}`"),
+        _ => {
+            format!("{named} has no tools now: {changed} have changed, see `harbor tools --changed {named}`")
+        }
     }
 }
 
@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn where_tools_have_changed_that_is_why_there_are_none() {
         assert_eq!(no_tools("rug", 0), "rug has no tools now: `harbor list` says why");
-        let changed = "rug has no tools now: one has changed, as `harbor tools --changed rug` shows";
+        let changed = "rug has no tools now: one has changed, see `harbor tools --changed rug`";
         assert_eq!(no_tools("rug", 1), changed);
         assert!(no_tools("rug", 2).contains("2 have changed"));
     }

@@ -112,10 +112,10 @@ pub(super) fn secret_names(given: Option<Vec<String>>) -> Result<Vec<String>, Er
 fn image(message: &AddServer) -> Result<Option<Image>, ErrorBody> {
     let Some(reference) = message.image.clone() else {
         let alone = message.engine.is_none();
-        return if alone { Ok(None) } else { Err(invalid("engine", "said with an image only")) };
+        return if alone { Ok(None) } else { Err(invalid("engine", "only with an image")) };
     };
     if message.command.is_some() {
-        return Err(invalid("command", "absent where an image is said"));
+        return Err(invalid("command", "absent if there is an image"));
     }
     if let Some(why) = reference::wrong(&reference) {
         return Err(invalid("image", why));
@@ -124,7 +124,7 @@ fn image(message: &AddServer) -> Result<Option<Image>, ErrorBody> {
         return Err(invalid("engine", "podman or docker"));
     }
     if message.cwd.is_some() {
-        return Err(invalid("cwd", "absent where an image is said: it has its own"));
+        return Err(invalid("cwd", "absent if there is an image: it has its own"));
     }
     Ok(Some(Image { reference, engine: message.engine.clone() }))
 }

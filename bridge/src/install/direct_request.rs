@@ -95,7 +95,7 @@ pub(super) fn of_image(image: String, message: InstallServer) -> Result<DirectIn
 pub(super) fn of_remote(url: String, mut message: InstallServer) -> Result<DirectInstall, ErrorBody> {
     let id = named(&message, &InstallSource::Remote(url.clone()))?;
     if message.args.as_ref().is_some_and(|args| !args.is_empty()) {
-        return Err(invalid("args", "absent: a server elsewhere has none"));
+        return Err(invalid("args", "absent for a remote server"));
     }
     // A name in a header must be a secret if it is no variable.
     let is_new = |key: &String| {

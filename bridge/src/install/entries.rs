@@ -172,7 +172,7 @@ impl FoundEntry {
             return Ok(Self::of_harbor(curated));
         }
         if entry.removed_at.is_some() || entry.status == "deleted" {
-            let message = format!("{} was taken back by who published it", entry.name);
+            let message = format!("its publisher has withdrawn {}", entry.name);
             return Err(ErrorBody::new(Code::InvalidParams, message).with("field", "source"));
         }
         Ok(Self {
@@ -199,16 +199,15 @@ impl FoundEntry {
         let at = match wanted {
             Some(at) => usize::try_from(at).unwrap_or(usize::MAX),
             None if self.ways.is_empty() => {
-                return Err(refused(format!("{} says no way to install it", self.source)));
+                return Err(refused(format!("{} does not say how to install it", self.source)));
             }
             None => first(&self.ways)
                 .ok_or_else(|| refused(format!("{} cannot be installed here\n{}", self.source, reasons())))?,
         };
         let count = self.ways.len();
-        let way = self
-            .ways
-            .get(at)
-            .ok_or_else(|| refused(format!("{} has {count} ways to be installed, from 1 on", self.source)))?;
+        let way = self.ways.get(at).ok_or_else(|| {
+            refused(format!("{} can be installed in {count} ways, numbered from 1", self.source))
+        })?;
         match &way.why_not {
             Some(why) => Err(refused(format!("{}: {why}", way.recipe.source))),
             None => Ok((at, &way.recipe)),

@@ -57,7 +57,6 @@ pub(super) fn names_given(definition: &Definition, given: &[(String, Credential)
 
 /// The package's code would have to run, and nobody has allowed that.
 pub(super) fn needs_build() -> ErrorBody {
-    let message = "code of the package must run to find out what it needs; `build` allows it, in a sandbox with nothing of \
-                   yours";
+    let message = "code of the package must run to find out what it needs; `build` allows that, in a sandbox without your files";
     ErrorBody::new(Code::InvalidParams, message).with("field", "build").with("cause", NEEDS_BUILD)
 }

@@ -84,8 +84,9 @@ fn secrets_of(id: &str, recipe: &Recipe, given: Option<&SecretMap>) -> Result<Ve
     match wrong {
         None => Ok(given().map(|(name, _)| name.clone()).collect()),
         Some((name, expected)) => {
-            let message =
-                format!("{id}: the secret {name}: expected {expected}; `harbor secrets set` stores any");
+            let message = format!(
+                "{id}: the secret {name}: expected {expected}; `harbor secrets set` stores any value"
+            );
             Err(ErrorBody::new(Code::InvalidParams, message).with("field", "secret_values"))
         }
     }
@@ -103,7 +104,8 @@ fn not_this_machine(source: &str, allow_private: Option<bool>) -> Result<(), Err
     let Ok(InstallSource::Remote(url)) = sort(source) else { return Ok(()) };
     match allow_private != Some(true) && parse(&url).is_ok_and(|url| says_loopback(&url)) {
         true => {
-            let text = "the entry is about this machine itself; allow_private (--allow-private) takes it all the same";
+            let text =
+                "the entry's address is this machine itself; allow_private (--allow-private) allows it";
             Err(ErrorBody::new(Code::InvalidParams, text).with("field", "source"))
         }
         false => Ok(()),

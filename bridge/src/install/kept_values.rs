@@ -40,5 +40,5 @@ pub(super) fn keep(
 pub(super) fn url(installs: &Installations, id: &ServerId) -> Result<String, ErrorBody> {
     let before = installs.supervisor.get(id).map(|server| server.definition());
     let url = before.as_ref().and_then(|before| Some(before.remote.as_ref()?.url.clone()));
-    url.ok_or_else(|| invalid("keep_url", "said of a server that runs elsewhere"))
+    url.ok_or_else(|| invalid("keep_url", "only for a remote server"))
 }

@@ -43,7 +43,7 @@ pub(super) async fn look(
 ) -> Result<ReadSource, ErrorBody> {
     let here = package.source();
     let claim = installs.supervisor.claim_any().await.ok_or_else(|| {
-        let message = "too many repositories are being looked at; try again when that is over";
+        let message = "too many repositories are being read; try again later";
         ErrorBody::new(Code::InvalidParams, message).with("field", "source")
     })?;
     let id = claim.id().clone();
@@ -64,7 +64,7 @@ pub(super) async fn read(
     manifest: &JsonObject,
 ) -> Result<ReadSource, ErrorBody> {
     if name.len() > MAX_NAME || name.chars().any(char::is_control) {
-        return Err(invalid("source", "what the manifest is called: a file"));
+        return Err(invalid("source", "the manifest's name: a file"));
     }
     let found = of_document(manifest.0.as_str().as_bytes());
     let found = found.map_err(|why| refused(name, &why))?;

@@ -62,12 +62,12 @@ fn checked(given: &Remote) -> Result<(), ErrorBody> {
         lacks.push(("is a private address", "allow_private (--allow-private)"));
     }
     if remote::is_exposed(&url) && !given.allow_http {
-        lacks.push(("is without TLS", "allow_http (--allow-http)"));
+        lacks.push(("has no TLS", "allow_http (--allow-http)"));
     }
     if !lacks.is_empty() {
         let (what, with): (Vec<_>, Vec<_>) = lacks.into_iter().unzip();
         let (place, what, with) = (remote::place(&url), what.join(", and "), with.join(" and "));
-        let text = format!("{place} {what}; {with} takes it all the same");
+        let text = format!("{place} {what}; {with} allows it");
         return Err(ErrorBody::new(Code::InvalidParams, text).with("field", "url"));
     }
     match remote::wrong_headers(&given.headers) {

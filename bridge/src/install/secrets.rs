@@ -85,8 +85,10 @@ pub(crate) async fn forget(store: &Secrets, id: &ServerId) -> Result<(u32, Optio
     let forgotten = store.forget(id.as_str()).await;
     let Forgotten { count, left } = forgotten.map_err(|error| unstored(&error))?;
     let left = left.map(|why| {
-        tracing::error!(server = %id, why, "its secrets could not be removed yet; nobody gets them");
-        format!("could not {why}; they are deleted as soon as they can be read, and no server gets them")
+        tracing::error!(server = %id, why, "its secrets could not be removed yet, but nobody gets them");
+        format!(
+            "could not {why}; Harbor deletes the secrets as soon as it can read them, and no server gets them"
+        )
     });
     Ok((u32::try_from(count).unwrap_or(u32::MAX), left))
 }

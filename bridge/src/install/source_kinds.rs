@@ -48,7 +48,7 @@ pub(super) fn named(message: &InstallServer, source: &InstallSource) -> Result<S
 pub(super) fn nothing_of_remotes(message: &InstallServer) -> Result<(), ErrorBody> {
     let said = message.headers.as_ref().is_some_and(|headers| !headers.is_empty());
     match said || message.transport_type.is_some() {
-        true => Err(invalid("headers", "said of a server elsewhere only")),
+        true => Err(invalid("headers", "only for a remote server")),
         false => Ok(()),
     }
 }

@@ -35,7 +35,7 @@ pub(super) async fn install(
     let said = RequestNames::of(&message);
     let incomplete = message.incomplete == Some(true);
     if incomplete && message.plan != Some(true) {
-        return Err(invalid("incomplete", "said with `plan` only"));
+        return Err(invalid("incomplete", "only with `plan`"));
     }
     let message = expanded(installs, caller, message).await?;
     if let Some(sample) = sample(&message.source).filter(|_| incomplete) {
@@ -51,7 +51,7 @@ pub(super) async fn install(
             packages::install(installs, caller, message, &said, missing).await
         }
         InstallSource::Image(_) | InstallSource::Remote(_) if is_of_packages(&message) => {
-            Err(invalid("install_env", "said, as `with`, of a package only"))
+            Err(invalid("install_env", "only for a package, as `with`"))
         }
         InstallSource::Image(image) => {
             let whole = of_image(image, message)?;
@@ -61,7 +61,7 @@ pub(super) async fn install(
         InstallSource::Remote(url) => {
             direct::install(installs, caller, of_remote(url, message)?, &said).await
         }
-        InstallSource::Entry(_) => Err(wrong("the entry names no source")),
+        InstallSource::Entry(_) => Err(wrong("the entry has no source")),
     }
 }
 

@@ -181,6 +181,6 @@ impl StagedInstall {
 
 /// The error for a token whose result does not wait any more.
 pub(super) fn gone(field: &'static str) -> ErrorBody {
-    let message = "what was looked up is no longer available, or belongs to something else; start again";
+    let message = "the earlier look-up is no longer kept, or was for something else; start again";
     ErrorBody::new(Code::InvalidParams, message).with("field", field)
 }

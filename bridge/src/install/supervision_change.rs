@@ -89,7 +89,7 @@ fn arguments(definition: &Definition, message: &SetSupervision) -> Result<Vec<St
     match &message.args {
         None => Ok(definition.args.clone()),
         Some(_) if definition.remote.is_some() => {
-            Err(invalid("args", "said of a program: a server elsewhere has none"))
+            Err(invalid("args", "only for a program, not for a remote server"))
         }
         Some(args) if args.iter().any(|arg| arg.contains('\0')) => {
             Err(invalid("args", "texts without NUL characters"))

@@ -226,12 +226,12 @@ async fn copy_data(from: PathBuf, to: PathBuf) -> Result<(), StartError> {
     });
     let why = match copied.await {
         Ok(Ok(true)) => return Ok(()),
-        Ok(Ok(false)) => "it is too large to be tried out with".to_owned(),
+        Ok(Ok(false)) => "it is too large for a first start with a copy".to_owned(),
         Ok(Err(error)) => error.to_string(),
         Err(error) => error.to_string(),
     };
     let message = format!(
-        "its data could not be copied for the first start: {why}; without --keep-data it starts empty"
+        "Harbor could not copy its data for the first start: {why}; without --keep-data it starts with no data"
     );
     Err(StartError::Failed(Rc::new(EndReport::because("spawn_failed", message))))
 }

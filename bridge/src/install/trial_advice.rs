@@ -33,8 +33,7 @@ impl Trial {
         let place = self.supervisor.data_directory(id).join(file);
         let (place, source) = (shell(&place.to_string_lossy()), source_of(self.package()?));
         Some(format!(
-            "it may want a file in its home that only you have: put it at {place}, and `harbor install {source} --keep-data` tries \
-             it with that"
+            "it may need a file in its home: put the file at {place}, then run `harbor install {source} --keep-data`"
         ))
     }
 

@@ -99,7 +99,7 @@ const OLDER: &str = "older";
 fn versions_of(package: &Package) -> &'static str {
     match package.ecosystem {
         Ecosystem::Binary => {
-            "the SHA-256 of what is at the same address, or another address: https://…#sha256=…"
+            "the SHA-256 of the file at the same address, or another address: https://…#sha256=…"
         }
         Ecosystem::Npm | Ecosystem::Pypi | Ecosystem::Git => "a version",
     }

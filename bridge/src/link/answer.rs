@@ -71,12 +71,12 @@ impl Failure {
     #[must_use]
     pub fn in_short(&self) -> String {
         match self {
-            Self::NotConnected => "it takes no requests".into(),
+            Self::NotConnected => "it accepts no requests".into(),
             Self::NotOffered(what) => format!("it does not offer {what}"),
-            Self::Malformed(why) => format!("its answer breaks the protocol: {why}"),
+            Self::Malformed(why) => format!("its answer violates the protocol: {why}"),
             Self::TooLarge(limit) => format!("its answer is longer than {limit} bytes"),
             Self::Congested => "it does not read its input".into(),
-            Self::InputRefused(why) => format!("it asked for input that it does not get: {why}"),
+            Self::InputRefused(why) => format!("it asked for input that it cannot get: {why}"),
             Self::InvalidArguments(_, why) | Self::Lost(why) | Self::NotAuthorized(why) => why.clone(),
         }
     }
@@ -86,7 +86,7 @@ impl From<Outcome<'_>> for ServerAnswer {
     fn from(outcome: Outcome<'_>) -> Self {
         // A runner is taken for hostile: its JSON must not be able to break out of the reply around it.
         let checked = |text: &str| is_contained(text).then(|| Json::from_valid(text.to_owned()));
-        let broken = || Self::Failed(Failure::Malformed("the runner sent broken JSON".into()));
+        let broken = || Self::Failed(Failure::Malformed("the runner sent invalid JSON".into()));
         match outcome {
             Outcome::Result(text) => checked(&text).map_or_else(broken, Self::Result),
             Outcome::ToolError(text) => checked(&text).map_or_else(broken, Self::ToolError),

@@ -320,7 +320,7 @@ fn describe(cause: &EndCause<'_>, held: &HeldStart) -> (&'static str, String) {
         }
         // It answers in Harbor's own words.
         EndCause::ContactRefused { message, .. } if message == UNKNOWN_METHOD => {
-            ("malformed", "what it printed is not MCP: it echoes its input".into())
+            ("malformed", "its output is not MCP: it echoes its input".into())
         }
         EndCause::ContactRefused { code, message } => {
             ("refused", format!("it refused to connect: {} ({code})", held.hidden(message)))
@@ -330,18 +330,18 @@ fn describe(cause: &EndCause<'_>, held: &HeldStart) -> (&'static str, String) {
         }
         EndCause::UnknownProtocolVersion(versions) => (
             "unknown_protocol_version",
-            format!("it speaks the MCP revision {}, which this Harbor does not know", held.hidden(versions)),
+            format!("it uses the MCP revision {}, which this Harbor does not know", held.hidden(versions)),
         ),
         EndCause::ClosedStdout => ("closed_stdout", "it closed its output and was stopped".into()),
         EndCause::OutOfMemory { .. } => ("out_of_memory", held.out_of_memory()),
-        EndCause::Hung => ("hung", "it gave no sign of life after a call's timeout and was killed".into()),
+        EndCause::Hung => ("hung", "it did not respond after a call's timeout and was killed".into()),
         EndCause::Overdue { limit_ms } => {
             ("timeout", format!("it took longer than {} s and was stopped", seconds(*limit_ms)))
         }
         EndCause::OverLimit { resource, limit, used } => held.over_limit(*resource, *limit, *used),
         EndCause::Remote { kind: RemoteEnd::NeedsAuthorization, why } => {
             let why: String = why.chars().take(MAX_WHY).collect();
-            (NEEDS_AUTHORIZATION, format!("{why}; `harbor auth {}` signs in", shell(&held.name)))
+            (NEEDS_AUTHORIZATION, format!("{why}; sign in with `harbor auth {}`", shell(&held.name)))
         }
         EndCause::Remote { kind, why } => (remote_word(*kind), why.chars().take(MAX_WHY).collect()),
     }
@@ -386,17 +386,17 @@ fn signal_name(signal: i32) -> String {
 
 /// The advice where the kernel does not run a file of the person's.
 pub const NOT_EXECUTABLE: &str =
-    "; make the file executable (chmod +x), or let its sandbox read it (`harbor sandbox`)";
+    "; make the file executable (chmod +x), or allow its sandbox to read it (`harbor sandbox`)";
 
 fn spawn_failure(what: &str, errno: i32) -> String {
     let error = std::io::Error::from_raw_os_error(errno);
     let hint = match error.kind() {
-        _ if what.starts_with("enter the directory") => "; check the definition's cwd",
+        _ if what.starts_with("enter the directory") => "; check its working directory (`--cwd`)",
         std::io::ErrorKind::NotFound if what.contains(" by its interpreter ") => {
-            "; install it, or correct the first line of the script"
+            "; install that interpreter, or correct the first line of the script"
         }
         std::io::ErrorKind::NotFound => {
-            "; check the path, or give the absolute path of a program that is not in PATH"
+            "; check the path, or give an absolute path if the program is not in PATH"
         }
         std::io::ErrorKind::PermissionDenied if what.starts_with("run ") => NOT_EXECUTABLE,
         _ => "",
@@ -416,7 +416,7 @@ pub(super) fn from_message(message: FromRunner<'_>) -> Result<Option<LinkEvent>,
         FromRunner::Started { server, pid } => LinkEvent::Started { server, pid },
         FromRunner::Connected { server, info } => {
             if !is_contained(&info.capabilities) || !info.capabilities.starts_with('{') {
-                return Err("the capabilities are broken JSON");
+                return Err("the capabilities are not valid JSON");
             }
             let info = Info {
                 era: info.era,

@@ -75,7 +75,8 @@ impl HeldStart {
     /// The cause in one word, and in a sentence.
     pub(super) fn over_limit(&self, resource: Resource, limit: u64, used: u64) -> (&'static str, String) {
         if used == u64::MAX {
-            let what = "it keeps files whose size cannot be seen (in directories that cannot be listed or are too deep, or open in processes that cannot be looked into)";
+            let what = "Harbor cannot see the size of all its files (some are in directories that cannot be listed or \
+                        are too deep, or are open in processes that hide them)";
             return ("disk_full", format!("{what}, and was killed"));
         }
         let (word, what, more) = match resource {
@@ -106,15 +107,18 @@ impl HeldStart {
     /// The advice about its data. Its temporary files are removed anyway.
     fn less(&self) -> String {
         let all = format!("`harbor remove {} --data`", shell(&self.name));
-        format!("delete what it does not need in {}, or all of it with the server by {all}", self.data)
+        format!(
+            "delete what it does not need in {}, or remove the server with all its data: {all}",
+            self.data
+        )
     }
 
     /// The advice to allow twice as much.
     fn more(&self, option: &str, limit: u64, most: u64, unit: &str) -> String {
         let more = limit.saturating_mul(2).min(most);
         match more > limit {
-            true => format!("`harbor sandbox {} {option} {more}` allows it more", shell(&self.name)),
-            false => format!("more than {most}{unit} cannot be allowed"),
+            true => format!("`harbor sandbox {} {option} {more}` allows more", shell(&self.name)),
+            false => format!("Harbor cannot allow more than {most}{unit}"),
         }
     }
 }
@@ -148,25 +152,25 @@ mod tests {
         assert_eq!(
             said(Resource::Disk, 4 << 30, (4 << 30) + 1),
             "it used 4097 MiB in its data and temporary files and may use 4096 and was killed; delete what it does not need \
-             in /h/s/data, or all of it with the server by `harbor remove time --data`, or `harbor sandbox time --disk 8192` allows it more"
+             in /h/s/data, or remove the server with all its data: `harbor remove time --data`, or `harbor sandbox time --disk 8192` allows more"
         );
         assert_eq!(
             said(Resource::FreeSpace, 256 << 20, 300 << 20),
             "it used 300 MiB while its disk has less than 256 MiB left and was killed; delete what it does not need in \
-             /h/s/data, or all of it with the server by `harbor remove time --data`"
+             /h/s/data, or remove the server with all its data: `harbor remove time --data`"
         );
         assert_eq!(
             said(Resource::Memory, 64 << 20, 70 << 20),
-            "it used 70 MiB of memory and may use 64 and was killed; `harbor sandbox time --memory 128` allows it more"
+            "it used 70 MiB of memory and may use 64 and was killed; `harbor sandbox time --memory 128` allows more"
         );
         assert_eq!(
             said(Resource::Processes, 65_536, 70_000),
-            "it used 70000 processes and threads and may have 65536 and was killed; more than 65536 cannot be allowed"
+            "it used 70000 processes and threads and may have 65536 and was killed; Harbor cannot allow more than 65536"
         );
         assert!(!said(Resource::Disk, 1, u64::MAX).contains("harbor sandbox"));
         assert_eq!(
             held().out_of_memory(),
-            "it ran out of memory; each of its processes may use 2048 MiB: `harbor sandbox time --memory 4096` allows it more"
+            "it ran out of memory; each of its processes may use 2048 MiB: `harbor sandbox time --memory 4096` allows more"
         );
         assert_eq!(HeldStart::default().out_of_memory(), "it ran out of memory");
     }

@@ -138,7 +138,7 @@ impl Link {
         }
     }
 
-    /// Asks `server`; its answer, or why there is none, comes within `limit`. Dropping the future tells the runner.
+    /// Asks `server`; its answer, or why there is no login, comes within `limit`. Dropping the future tells the runner.
     ///
     /// # Errors
     /// When the runner is gone or does not read.
@@ -227,7 +227,7 @@ async fn read(link: Weak<Link>, mut reader: LinkReader, events: mpsc::Sender<Lin
     let report = match read_messages(&link, &mut reader, &events).await {
         // What this file says itself is about the protocol.
         Err(error) if error.kind() == io::ErrorKind::Other => {
-            EndReport::because("protocol_error", format!("its runner broke the protocol: {error}"))
+            EndReport::because("protocol_error", format!("its runner violated the protocol: {error}"))
         }
         // Anything else is the system's word for a runner that died.
         Ok(()) | Err(_) => EndReport::because("runner_lost", "its runner has ended"),
@@ -301,9 +301,9 @@ fn greet(message: &FromRunner<'_>) -> io::Result<()> {
     match message {
         FromRunner::Hello { protocol: LINK_PROTOCOL, build } if build == BUILD => Ok(()),
         FromRunner::Hello { build, .. } => {
-            Err(io::Error::other(format!("it is of build {build:.80}, this bridge of {BUILD}")))
+            Err(io::Error::other(format!("it is from build {build:.80}, this bridge from {BUILD}")))
         }
-        _ => Err(io::Error::other("it did not greet first")),
+        _ => Err(io::Error::other("its first message was not a greeting")),
     }
 }
 

@@ -158,7 +158,9 @@ async fn follow<P: Pair>(
 ) {
     let broken = match read_messages::<P>(&mut reader, &events).await {
         // What this file says itself is about the protocol; anything else is the system's word for a worker that died.
-        Err(error) if error.kind() == io::ErrorKind::Other => Some(format!("it broke the protocol: {error}")),
+        Err(error) if error.kind() == io::ErrorKind::Other => {
+            Some(format!("it violated the protocol: {error}"))
+        }
         _ => None,
     };
     // That is the end of its standard input, too.
@@ -204,9 +206,9 @@ fn event<P: Pair>(body: &[u8], greeted: &mut bool) -> io::Result<WorkerEvent<P::
     match P::greeting(&message) {
         Some((LINK_PROTOCOL, BUILD)) => Ok(WorkerEvent::Greeted),
         Some((_, build)) => {
-            Err(io::Error::other(format!("it is of build {build:.80}, this bridge of {BUILD}")))
+            Err(io::Error::other(format!("it is from build {build:.80}, this bridge from {BUILD}")))
         }
-        None => Err(io::Error::other("it did not greet first")),
+        None => Err(io::Error::other("its first message was not a greeting")),
     }
 }
 

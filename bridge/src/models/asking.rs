@@ -75,7 +75,7 @@ impl Models {
             cause: Cause::WorkerLost,
             status: None,
             retry_after_ms: None,
-            message: format!("the process that speaks to models is gone: {why}; ask again"),
+            message: format!("the model worker has ended: {why}; ask again"),
         };
         let open: Vec<_> = self.open.borrow_mut().drain().collect();
         for (id, open) in open {
@@ -87,7 +87,7 @@ impl Models {
 
 /// The error when the worker does not read: more waits for it than may.
 fn overloaded(id: u32) -> FromModel {
-    let message = "the process that speaks to models has too much to do; ask again later".into();
+    let message = "the model worker is too busy; ask again later".into();
     FromModel::Failed {
         id,
         failure: Failure { cause: Cause::Overloaded, status: None, retry_after_ms: None, message },
@@ -99,7 +99,7 @@ fn is_end(event: &Event) -> bool {
 }
 
 impl ModelRequestGuard {
-    /// The next message. After the end there is none.
+    /// The next message. After the end there is no login.
     pub(super) async fn next(&mut self) -> FromModel {
         let heard = self.heard.recv().await;
         heard.unwrap_or_else(|| FromModel::Failed {
@@ -108,7 +108,7 @@ impl ModelRequestGuard {
                 cause: Cause::WorkerLost,
                 status: None,
                 retry_after_ms: None,
-                message: "the process that speaks to models said nothing more".into(),
+                message: "the model worker stopped answering".into(),
             },
         })
     }

@@ -1,6 +1,6 @@
 //! Providers that are added, changed and removed, and their keys.
 //!
-//! Owns the order: a key is stored before the row says that there is one, and the row says that there is none before the
+//! Owns the order: a key is stored before the row says that there is one, and the row says that there is no login before the
 //! key is deleted. A key belongs to the address that it was given for. Another address drops it, so that nobody collects
 //! keys by changing one.
 
@@ -85,7 +85,7 @@ impl Models {
         let about = about(kind);
         let base_url = added.base_url.as_deref().unwrap_or(about.base_url);
         if base_url.is_empty() {
-            return Err(invalid("base_url", "where it is: https://…, or http://… on this machine"));
+            return Err(invalid("base_url", "its address: https://…, or http://… on this machine"));
         }
         let base_url =
             address(base_url, added.allow_private).map_err(|expected| invalid("base_url", expected))?;
@@ -243,7 +243,7 @@ impl Models {
     /// The provider with this id.
     ///
     /// # Errors
-    /// When there is none.
+    /// When there is no login.
     pub(super) fn provider(&self, id: &str) -> Result<Provider, ErrorBody> {
         let providers = self.providers.borrow();
         let known: Vec<_> = providers.keys().cloned().collect();

@@ -247,7 +247,7 @@ impl Models {
             Some(provider) if provider.enabled => Ok(provider),
             Some(provider) => Err(no_model(format!("the provider {} is switched off", provider.id))),
             None if is_empty => Err(no_model(
-                "there is no model yet: `harbor models detect` looks for programs on this machine that run some, and \
+                "there is no model yet: `harbor models detect` looks for programs on this machine that run models, and \
                  `harbor models add TYPE` adds a provider",
             )),
             None => Err(no_model("no provider is switched on; `harbor models` lists them")),
@@ -490,7 +490,7 @@ impl Drop for Bill {
 
 fn options(ask: &ModelQuery) -> Result<Options, ErrorBody> {
     if ask.max_tokens == Some(0) {
-        return Err(invalid("max_tokens", "a whole number from 1 on"));
+        return Err(invalid("max_tokens", "a whole number, at least 1"));
     }
     Ok(Options {
         max_tokens: ask.max_tokens,

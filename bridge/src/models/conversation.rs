@@ -56,7 +56,7 @@ fn message(said: ChatMessage, names: &mut HashMap<String, String>) -> Result<Mod
         "user" => Role::User,
         "assistant" => Role::Assistant,
         "tool" => Role::Tool,
-        _ => return Err(invalid("messages", "messages of the roles system, user, assistant and tool")),
+        _ => return Err(invalid("messages", "only messages of the roles system, user, assistant and tool")),
     };
     let mut calls: Vec<_> = calls.unwrap_or_default();
     for call in &calls {
@@ -99,8 +99,9 @@ fn part(one: ChatPart, calls: &mut Vec<ChatToolCall>) -> Result<Part, ErrorBody>
         }),
         ("tool_call", ..) => {
             let at = calls.iter().position(|call| Some(&call.id) == call_id.as_ref());
-            let at =
-                at.ok_or_else(|| invalid("messages", "parts tool_call whose callId is in toolCalls, once"))?;
+            let at = at.ok_or_else(|| {
+                invalid("messages", "each part tool_call with a callId that occurs once in toolCalls")
+            })?;
             call(calls.remove(at))
         }
         _ => return Err(invalid("messages", CONTENT)),
@@ -117,7 +118,7 @@ fn result(call_id: String, name: String, parts: Vec<Part>, is_error: bool) -> Re
         match part {
             Part::Text(more) => text.push_str(&more),
             Part::Image(image) => images.push(image),
-            _ => return Err(invalid("messages", "texts and images in the result of a tool")),
+            _ => return Err(invalid("messages", "only texts and images in the result of a tool")),
         }
     }
     Ok(ToolResult { call_id, name, text, images, is_error })

@@ -17,10 +17,10 @@ use crate::store::models::Provider;
 fn sentence(cause: Cause) -> &'static str {
     match cause {
         Cause::NoModel => "there is no such model",
-        Cause::Unauthorized => "the provider does not take the person's key",
-        Cause::Quota => "nothing is left to spend at the provider",
-        Cause::RateLimited => "the provider gets too many requests",
-        Cause::Overloaded => "the provider cannot keep up",
+        Cause::Unauthorized => "the provider refuses the person's key",
+        Cause::Quota => "the account at the provider has no credit left",
+        Cause::RateLimited => "the provider receives too many requests",
+        Cause::Overloaded => "the provider is overloaded",
         Cause::ContextFull => "the conversation is longer than the model's window",
         Cause::Refused => "the provider refused the request",
         Cause::NotFound => "nothing answers at the provider's address",
@@ -28,7 +28,7 @@ fn sentence(cause: Cause) -> &'static str {
         Cause::Timeout => "the model took too long",
         Cause::Cut => "the answer broke off",
         Cause::Protocol => "the provider's answer cannot be read",
-        Cause::WorkerLost => "the process that speaks to models has ended",
+        Cause::WorkerLost => "the model worker has ended",
     }
 }
 
@@ -57,8 +57,9 @@ pub(super) fn failed(failure: &Failure, provider: &str, model: &str, to_origin: 
 pub(super) fn of_another_person(provider: &Provider, user: &str) -> Failure {
     let Provider { id, kind, base_url, .. } = provider;
     let message = format!(
-        "at {base_url} a program of the user {user} answers, and nothing was sent: it would read all that is asked and choose the \
-         calls; if it may, `harbor models remove {id}`, then `harbor models add {kind} --allow-other-user` (with `--url` and `--name` as before)"
+        "nothing was sent, since a program of the user {user} answers at {base_url}: it would read every conversation \
+         and choose the calls. To allow that, run `harbor models remove {id}`, then `harbor models add {kind} \
+         --allow-other-user` (with `--url` and `--name` as before)"
     );
     Failure { cause: Cause::Refused, status: None, retry_after_ms: None, message }
 }
@@ -66,8 +67,8 @@ pub(super) fn of_another_person(provider: &Provider, user: &str) -> Failure {
 /// The error for such a provider before it is added.
 pub(super) fn unallowed(base_url: &str, user: &str) -> ErrorBody {
     let message = format!(
-        "at {base_url} a program of the user {user} answers: it would read all that is asked and choose the calls; if it may, say so \
-         by `allow_other_user` (--allow-other-user)"
+        "a program of the user {user} answers at {base_url}: it would read every conversation and choose the calls; to \
+         allow that, set `allow_other_user` (--allow-other-user)"
     );
     ErrorBody::new(Code::InvalidParams, message).with("field", "allow_other_user").with("other_user", user)
 }
@@ -79,7 +80,7 @@ pub(super) fn no_model(message: impl Into<String>) -> ErrorBody {
 
 /// The conversation is longer than any model's window.
 pub(super) fn too_long() -> ErrorBody {
-    let message = "the conversation has more than 64 MiB; begin another one, or clear this one";
+    let message = "the conversation is longer than 64 MiB; begin another one, or clear this one";
     ErrorBody::new(Code::ModelFailed, message).with("cause", Cause::ContextFull.name())
 }
 
@@ -96,8 +97,7 @@ pub(super) fn refused(principal: &str, refusal: BudgetRefusalReason) -> ErrorBod
         |error: ErrorBody, wait: u64| error.with_json("retry_after_ms", Json::from_valid(wait.to_string()));
     match refusal {
         BudgetRefusalReason::TooManyAtOnce => {
-            let message =
-                format!("too many requests of {principal} to models are under way; wait for an answer");
+            let message = format!("too many requests of {principal} to models are open; wait for an answer");
             ErrorBody::new(Code::RateLimited, message)
         }
         BudgetRefusalReason::TooManyPerMinute { retry_after_ms } => {
@@ -108,8 +108,8 @@ pub(super) fn refused(principal: &str, refusal: BudgetRefusalReason) -> ErrorBod
         BudgetRefusalReason::Exceeded { of_everybody, left, retry_after_ms } => {
             let whose = if of_everybody { EVERYBODY } else { principal };
             let message = format!(
-                "the tokens of today do not suffice: {left} are left for {whose}, and more come at midnight UTC; \
-                 `harbor models budget` sets how many there are"
+                "today's budget is too small: {whose} has {left} tokens left until midnight UTC; `harbor models \
+                 budget` changes the budget"
             );
             let error = ErrorBody::new(Code::BudgetExceeded, message).with("principal", whose);
             wait(error, retry_after_ms).with_json("left", Json::from_valid(left.to_string()))

@@ -105,8 +105,8 @@ impl Models {
         let answer = match tokio::time::timeout(PATIENCE, asked.next()).await {
             Ok(FromModel::Models { models, .. }) => Ok(models),
             Ok(FromModel::Failed { failure, .. }) => Err(failure),
-            Ok(_) => Err(ours(Cause::Protocol, "the answer is not the one that was asked for")),
-            Err(_) => Err(ours(Cause::Timeout, "it does not tell its models")),
+            Ok(_) => Err(ours(Cause::Protocol, "the worker sent another kind of answer")),
+            Err(_) => Err(ours(Cause::Timeout, "the provider did not list its models in time")),
         };
         self.note_answer(&provider.id, answer.as_ref().err());
         let here = is_local(&provider.base_url);
@@ -127,8 +127,8 @@ impl Models {
         let (latency, failure) = match tokio::time::timeout(PATIENCE, asked.next()).await {
             Ok(FromModel::Checked { latency_ms, failure, .. }) => (Some(latency_ms), failure),
             Ok(FromModel::Failed { failure, .. }) => (None, Some(failure)),
-            Ok(_) => (None, Some(ours(Cause::Protocol, "the answer is not the one that was asked for"))),
-            Err(_) => (None, Some(ours(Cause::Timeout, "it does not answer"))),
+            Ok(_) => (None, Some(ours(Cause::Protocol, "the worker sent another kind of answer"))),
+            Err(_) => (None, Some(ours(Cause::Timeout, "the provider did not answer in time"))),
         };
         self.note_answer(id, failure.as_ref());
         let whole = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);

@@ -212,10 +212,10 @@ impl Models {
         let wrong = problems.iter().filter(|(id, _)| enabled(id)).filter_map(|(id, problem)| {
             let Problem { cause, message } = problem;
             match cause {
-                Cause::Unauthorized => {
-                    Some(format!("{id} refuses its key ({message}); `harbor models key {id}`"))
-                }
-                Cause::Quota => Some(format!("{id} says that nothing is left to spend ({message})")),
+                Cause::Unauthorized => Some(format!(
+                    "{id} refuses its key ({message}); set a new one with `harbor models key {id}`"
+                )),
+                Cause::Quota => Some(format!("{id} says that its account has no credit left ({message})")),
                 _ => None,
             }
         });

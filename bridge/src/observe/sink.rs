@@ -89,7 +89,7 @@ impl Sink {
     pub(super) fn standing(&self) -> LogHealth {
         let state = self.lock();
         let is_slow = state.since.is_some_and(|since| since.elapsed() >= SLOW);
-        let slow = is_slow.then(|| "stderr takes nothing".to_owned());
+        let slow = is_slow.then(|| "stderr accepts nothing".to_owned());
         LogHealth { failing: state.refused.clone().or(slow), dropped: state.dropped }
     }
 
@@ -222,7 +222,7 @@ mod tests {
         while sink.standing().failing.is_none() && Instant::now() < until {
             std::thread::yield_now();
         }
-        assert_eq!(sink.standing().failing.as_deref(), Some("stderr takes nothing"));
+        assert_eq!(sink.standing().failing.as_deref(), Some("stderr accepts nothing"));
         answer.send(Ok(())).unwrap();
         sink.finish(LIMIT);
         assert_eq!(sink.standing(), LogHealth::default());

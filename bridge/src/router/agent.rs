@@ -51,7 +51,7 @@ pub(super) async fn create(router: &Router, client: &Client, message: ChatCreate
     };
     let name = name.unwrap_or_default();
     if name.len() > LONGEST_NAME {
-        return Err(invalid("name", "1000 bytes at most"));
+        return Err(invalid("name", "at most 1000 bytes"));
     }
     let servers = servers.filter(|servers| !servers.iter().any(|server| server == EVERY));
     router.agent.must_exist(servers.as_deref().unwrap_or_default())?;
@@ -93,7 +93,7 @@ pub(super) async fn send(
     }
     let outcome = task.await;
     ends.is_over = true;
-    let outcome = outcome.map_err(|_| ErrorBody::new(Code::Internal, "the turn has broken off"))?;
+    let outcome = outcome.map_err(|_| ErrorBody::new(Code::Internal, "the turn ended without a result"))?;
     answered(outcome, &log.turn, log.took())
 }
 
@@ -130,7 +130,7 @@ fn said(message: ChatSendMessage) -> Result<TurnInput, ErrorBody> {
         Some(_) => return Err(invalid("tool_choice", "auto, required or none")),
     };
     if max_tokens == Some(0) {
-        return Err(invalid("max_tokens", "a whole number from 1 on"));
+        return Err(invalid("max_tokens", "a whole number, at least 1"));
     }
     let mut parts = attached(attachments.unwrap_or_default())?;
     if text.trim().is_empty() && parts.is_empty() {

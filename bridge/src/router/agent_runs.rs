@@ -35,7 +35,7 @@ const LONGEST_NAME: usize = 1000;
 pub(super) async fn start(router: &Router, client: &Rc<Client>, id: &str, message: RunStart) -> Handled {
     let asker = asker(client, &message.origin, &message.profile, message.tab_id)?;
     if message.task.trim().is_empty() || message.task.len() > LONGEST {
-        return Err(invalid("task", "a text of 1 MiB at most"));
+        return Err(invalid("task", "a text of at most 1 MiB"));
     }
     let streams = message.stream == Some(true);
     let task = Task {
@@ -53,7 +53,7 @@ pub(super) async fn start(router: &Router, client: &Rc<Client>, id: &str, messag
         tell_all(&stream, &run.id, run.log.follow(0)).await;
     }
     let outcome = (&mut run.outcome).await;
-    let outcome = outcome.map_err(|_| ErrorBody::new(Code::Internal, "the run has broken off"))?;
+    let outcome = outcome.map_err(|_| ErrorBody::new(Code::Internal, "the run ended without a result"))?;
     run.took(&outcome);
     answered(outcome, &run.id)
 }
@@ -65,10 +65,10 @@ pub(super) fn more(client: &Client, message: &RunMore) -> Handled {
 pub(super) async fn create(router: &Router, client: &Client, message: SessionCreate) -> Handled {
     let asker = asker(client, &message.origin, &message.profile, message.tab_id)?;
     if message.name.as_ref().is_some_and(|name| name.len() > LONGEST_NAME) {
-        return Err(invalid("name", "1000 bytes at most"));
+        return Err(invalid("name", "at most 1000 bytes"));
     }
     if message.system_prompt.as_ref().is_some_and(|system| system.len() > LONGEST) {
-        return Err(invalid("system_prompt", "a text of 1 MiB at most"));
+        return Err(invalid("system_prompt", "a text of at most 1 MiB"));
     }
     let temperature = temperature(message.temperature.as_ref())?;
     let wish = SessionTerms {
@@ -139,11 +139,11 @@ async fn tell_all(stream: &Stream, run: &str, mut follower: Follower) {
 /// no such limit.
 fn shorter(event: RunEvent) -> Option<RunEvent> {
     let said = |what: &str| {
-        let message = format!("{what} is too large for an event; the model has it");
+        let message = format!("{what} is too large for an event; only the model gets it");
         failure(&ErrorBody::new(Code::MessageTooLarge, message))
     };
     match &*event.r#type {
-        "tool_call" => Some(RunEvent { args: None, error: Some(said("what the tool is given")), ..event }),
+        "tool_call" => Some(RunEvent { args: None, error: Some(said("the arguments of the call")), ..event }),
         "tool_result" => Some(RunEvent { result: None, error: Some(said("the result")), ..event }),
         _ => None,
     }

@@ -50,7 +50,7 @@ pub(super) async fn search(router: &Router, message: CatalogSearch) -> Handled {
     let (cursor, limit) = (cursor(message.cursor.as_deref())?, limit(message.limit)?);
     let query = message.query;
     if query.trim().is_empty() || query.len() > MAX_QUERY {
-        return Err(invalid("query", "some words, 1000 bytes at most"));
+        return Err(invalid("query", "some words, at most 1000 bytes"));
     }
     let (page, age) = match expression(&query) {
         Some(words) => router.catalog.search(words, cursor, limit).await.map_err(refused)?,
@@ -67,7 +67,10 @@ pub(super) async fn search(router: &Router, message: CatalogSearch) -> Handled {
 
 pub(super) async fn entry(router: &Router, message: CatalogEntryGet) -> Handled {
     if message.id.len() > MAX_NAME {
-        return Err(invalid("id", "an entry's id: 16 hex digits, or a name that Harbor brings along"));
+        return Err(invalid(
+            "id",
+            "an entry's id: 16 hexadecimal digits, or the name of an entry that comes with Harbor",
+        ));
     }
     match router.catalog.details(message.id.clone()).await.map_err(refused)? {
         Some(details) => reply(CatalogEntryResult { details }),
@@ -132,7 +135,7 @@ fn limit(asked: Option<u64>) -> Result<usize, ErrorBody> {
 
 fn cursor(text: Option<&str>) -> Result<Option<Cursor>, ErrorBody> {
     let read = |text: &str| {
-        Cursor::read(text).ok_or_else(|| invalid("cursor", "the next_cursor of the page before"))
+        Cursor::read(text).ok_or_else(|| invalid("cursor", "the next_cursor of the previous page"))
     };
     text.map(read).transpose()
 }

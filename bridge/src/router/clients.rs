@@ -75,7 +75,7 @@ impl Clients {
             Backlog { waiting: outbox.held(), stuck_for: outbox.stuck_for() }
         };
         for at in too_much(&all.iter().map(backlog).collect::<Vec<_>>(), self.most) {
-            tracing::warn!(client = ?all[at].principal(), "cut off: it does not read, and too much waits");
+            tracing::warn!(client = ?all[at].principal(), "disconnected: the client does not read, and too many bytes wait for it");
             all[at].outbox().cut();
         }
     }

@@ -138,7 +138,7 @@ fn shown(fields: &[ApprovalField], id: &str) -> String {
         None if is_whole => text,
         end => {
             text.truncate(end.unwrap_or(text.len()));
-            format!("{text}\n… not all of it is here: `harbor approvals show {id:.8}` has it whole")
+            format!("{text}\n… this is not all of it: `harbor approvals show {id:.8}` shows everything")
         }
     }
 }

@@ -33,14 +33,14 @@ pub(super) async fn set(router: &Rc<Router>, client: &Client, message: SetCreden
     let SetCredential { server_id, key, value, credential_type, username, expires_at, site } = message;
     let server = defined(router, &server_id)?;
     if site.is_some() {
-        return Err(invalid("site", "nothing: only secrets of `browser` are kept for a site"));
+        return Err(invalid("site", "no value: only secrets of `browser` belong to a site"));
     }
     let kind = credential_type.unwrap_or_default();
     if let Some(expected) = username.as_ref().and_then(|username| wrong_username(kind, username)) {
         return Err(invalid("username", expected));
     }
     if expires_at.is_some_and(|at| at <= wall_clock()) {
-        return Err(invalid("expires_at", "a time to come"));
+        return Err(invalid("expires_at", "a time in the future"));
     }
     let credential = Credential { username, expires_at, ..credential(kind, &key, value)? };
     let (router, sender) = (router.clone(), client.sender());
@@ -144,7 +144,7 @@ fn defined(router: &Router, id: &ServerId) -> Result<Rc<Server>, ErrorBody> {
     router.supervisor.get(id).ok_or_else(|| {
         if site_secrets::is_meant(id) {
             let message =
-                "browser is no server: its secrets are for sites; `harbor secrets list browser` shows them";
+                "browser is not a server: its secrets belong to sites; `harbor secrets list browser` shows them";
             return ErrorBody::new(Code::NotFound, message).with("server_id", id.as_str());
         }
         let message = format!("no server {id} is defined; `harbor add {id} -- COMMAND` defines it");

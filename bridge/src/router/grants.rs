@@ -35,7 +35,7 @@ pub(super) async fn grant(router: &Rc<Router>, client: &Rc<Client>, message: Hos
             .with("field", "allowed_tools")
     })?;
     if grant_type != GrantType::AllowOnce && message.expires_at.is_some() {
-        return Err(invalid("expires_at", "nothing: only ALLOW_ONCE ends by itself"));
+        return Err(invalid("expires_at", "no value: only ALLOW_ONCE ends after a time"));
     }
     let wish = RequestedGrant {
         key: key(&asker, &message.scope)?,

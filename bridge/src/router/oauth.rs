@@ -65,7 +65,7 @@ fn wanted(message: OauthStart) -> Result<AuthorizationRequest, ErrorBody> {
         return Err(invalid("client_id", "a text of 1 to 4096 bytes"));
     }
     if client_secret.is_some() && client_id.is_none() {
-        return Err(invalid("client_id", "the client that the secret is of"));
+        return Err(invalid("client_id", "the client that the secret belongs to"));
     }
     if let Some(secret) = &client_secret
         && let Some(expected) = wrong_value(CredentialType::Oauth, secret)
@@ -143,7 +143,7 @@ fn elsewhere(router: &Router, id: &ServerId) -> Result<Rc<Server>, ErrorBody> {
 }
 
 fn failed(id: &ServerId, report: &EndReport) -> ErrorBody {
-    let message = format!("nothing came of the authorization of {id}: {}", report.message);
+    let message = format!("the sign-in to {id} failed: {}", report.message);
     ErrorBody::new(Code::AuthorizationFailed, message)
         .with("server_id", id.as_str())
         .with("cause", report.cause)

@@ -105,7 +105,7 @@ pub(super) fn answer(router: &Router, client: &Client, message: McpAnswer) -> Ha
         // An error that is malformed is no answer, and no answer is a refusal, too.
         (None, Some(error)) => refusal(&error),
         (None, None) => None,
-        (Some(_), Some(_)) => return Err(invalid("error", "nothing beside `result`")),
+        (Some(_), Some(_)) => return Err(invalid("error", "no other value beside `result`")),
     };
     let asked = client.questions().take(message.ask_id);
     let answered = asked.is_some();

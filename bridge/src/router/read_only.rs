@@ -53,8 +53,7 @@ const READING: [&str; 28] = [
 pub(super) fn refused(home: Option<&Path>, tag: &str) -> Option<ErrorBody> {
     let home = home.filter(|_| !READING.contains(&tag))?;
     let message = format!(
-        "{} is on a read-only file system: servers, grants and status can be looked at, but nothing can be started, called or \
-         changed; make it writable, then `harbor shutdown`, and try again",
+        "{} is on a read-only file system, so Harbor can show servers, grants and status, but cannot start, call or change anything. Make it writable, run `harbor shutdown`, and try again",
         home.display()
     );
     Some(ErrorBody::new(Code::PermissionDenied, message).with("reason", "read_only_home"))
@@ -69,8 +68,7 @@ pub(super) fn may_stop(home: &Path, id: &ServerId) -> Result<(), ErrorBody> {
         return Ok(());
     }
     let message = format!(
-        "{} is on a read-only file system now, on which {id} could not be started again, so it was not stopped; make it writable \
-         and try again",
+        "{id} was not stopped, since {} is now on a read-only file system and it could not start again; make that writable and try again",
         home.display()
     );
     Err(ErrorBody::new(Code::PermissionDenied, message).with("reason", "read_only_home"))

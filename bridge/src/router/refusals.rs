@@ -10,14 +10,16 @@ use harbor_ipc_proto::field::Message as _;
 /// The error for a request that comes, or waits, while the bridge ends.
 #[must_use]
 pub fn shutting_down() -> ErrorBody {
-    ErrorBody::new(Code::ShuttingDown, "the bridge is shutting down; the next request starts it again")
+    ErrorBody::new(
+        Code::ShuttingDown,
+        "the bridge is shutting down; repeat the request, which starts it again",
+    )
 }
 
 /// The error for a client for which no descriptor is left.
 #[must_use]
 pub fn crowded() -> ErrorBody {
-    let message = "too many clients: all files that the bridge may have open are in use. End some clients or servers, or give it \
-                   more (`ulimit -n`, LimitNOFILE=) before its next start";
+    let message = "too many clients: the bridge cannot open more files. End some clients or servers, or raise its limit (`ulimit -n`, LimitNOFILE=) before its next start";
     ErrorBody::new(Code::RateLimited, message)
 }
 

@@ -49,7 +49,7 @@ async fn held(server: &Server) -> SandboxView {
         },
         Err(why) => {
             let level = settings.level.unwrap_or_default().as_str();
-            let held_by = "nothing, since it is not started".into();
+            let held_by = "no value, since Harbor does not start it".into();
             SandboxView { denied, ..unheld(settings, level, held_by, Some(why)) }
         }
     }

@@ -65,7 +65,7 @@ fn join_session(router: &Router, client: &Client, name: &str) -> Result<Option<b
     }
     let (is_new, before) = (!client.has_named_session(), client.sender().session.clone());
     if !client.name_session(name) {
-        return Err(invalid("browser_session", "the one that this connection has named before"));
+        return Err(invalid("browser_session", "the name that this connection gave before"));
     }
     if is_new {
         // Grants for a tab of the connection alone could not be used any more.
@@ -79,9 +79,9 @@ fn join_session(router: &Router, client: &Client, name: &str) -> Result<Option<b
 pub(crate) fn version_mismatch(protocol: Option<u32>, build: Option<&str>) -> ErrorBody {
     let theirs = protocol.map_or_else(|| "none".into(), |protocol| protocol.to_string());
     let next = if protocol.is_some_and(|protocol| protocol > CLIENT_PROTOCOL) {
-        "the running bridge is older: end it with `harbor shutdown`, and the next request starts the new one"
+        "the running bridge is older: end it with `harbor shutdown`; the next request starts the new one"
     } else {
-        "the client is older, that is the browser extension or the program that asks: update that one"
+        "the client (the browser extension, or the program that asks) is older: update it"
     };
     let build = build.map(|build| format!(" (build {build:.80})")).unwrap_or_default();
     let message = format!(

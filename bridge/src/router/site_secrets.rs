@@ -34,13 +34,13 @@ pub(super) async fn set(router: &Rc<Router>, client: &Client, message: SetCreden
     let SetCredential { server_id, key: name, value, credential_type, username, expires_at, site } = message;
     let site = site.as_deref().and_then(typed::site).ok_or_else(|| invalid("site", SITE_RULE))?;
     if !matches!(credential_type, None | Some(CredentialType::ApiKey | CredentialType::Password)) {
-        return Err(invalid("credential_type", "password or nothing: a page is typed into"));
+        return Err(invalid("credential_type", "password or no value: browser tools type it into a page"));
     }
     if username.is_some() {
-        return Err(invalid("username", "nothing: store it as a secret of its own"));
+        return Err(invalid("username", "no value: store it as another secret"));
     }
     if expires_at.is_some_and(|at| at <= wall_clock()) {
-        return Err(invalid("expires_at", "a time to come"));
+        return Err(invalid("expires_at", "a time in the future"));
     }
     let credential = Credential { expires_at, ..credential(CredentialType::Password, &name, value)? };
     let (router, sender) = (router.clone(), client.sender());

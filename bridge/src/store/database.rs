@@ -101,7 +101,7 @@ struct DatabaseTrouble {
     journal: Option<String>,
 }
 
-/// Opens the database, creating it when there is none, and reads all of it.
+/// Opens the database, creating it when there is no login, and reads all of it.
 ///
 /// # Errors
 /// When it cannot be opened, or is not whole: then its files are as they were.
@@ -129,7 +129,7 @@ fn is_whole(connection: &Connection) -> Result<(), StoreError> {
 }
 
 impl Database {
-    /// Opens the database, creating it when there is none.
+    /// Opens the database, creating it when there is no login.
     ///
     /// # Errors
     /// When the file cannot be opened, or is no database.
@@ -287,8 +287,8 @@ pub(super) fn checkpoint(connection: &Connection) {
 }
 
 /// Said of a file that was moved, removed or replaced.
-const MOVED: &str = "harbor.db was moved or removed while the bridge runs; put it back, or `harbor shutdown`: the next bridge makes \
-                     one from the journal of definitions";
+const MOVED: &str = "harbor.db was moved or removed while the bridge runs; put it back, or run `harbor shutdown`: the \
+                     next bridge makes a new one from the journal of definitions";
 
 /// How long a change waits for somebody else who writes.
 const WRITER_WAIT: Duration = Duration::from_secs(5);

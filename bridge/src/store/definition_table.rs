@@ -35,7 +35,7 @@ pub struct Definitions {
 }
 
 impl Definitions {
-    /// The table of this database, which is made when there is none.
+    /// The table of this database, which is made when there is no login.
     ///
     /// # Errors
     /// When the database refuses.

@@ -92,7 +92,7 @@ pub struct GrantFile {
 }
 
 impl GrantFile {
-    /// The table of this database, which is made when there is none.
+    /// The table of this database, which is made when there is no login.
     ///
     /// # Errors
     /// When the database refuses.

@@ -50,13 +50,14 @@ pub fn look(image: &Image, dir: &Path) -> Result<Option<Pinned>, String> {
         found => found.map_err(|error| why(&error))?,
     };
     if !found.is_file() || found.len() > MAX {
-        return Err(why(&"it is not what Harbor writes"));
+        return Err(why(&"its content is not in Harbor's form"));
     }
     let text = fs::read(&path).map_err(|error| why(&error))?;
     let kept: ImageRow = serde_json::from_slice(&text).map_err(|error| why(&error))?;
     let is_id =
         kept.id.strip_prefix("sha256:").is_some_and(|hash| hash.bytes().all(|b| b.is_ascii_hexdigit()));
-    let engine = Engine::of(&kept.engine).filter(|_| is_id).ok_or_else(|| why(&"it names no image"))?;
+    let engine =
+        Engine::of(&kept.engine).filter(|_| is_id).ok_or_else(|| why(&"it does not name an image"))?;
     let is_meant = kept.reference == image.reference && image.engine().is_none_or(|named| named == engine);
     Ok(is_meant.then_some(Pinned {
         reference: kept.reference,

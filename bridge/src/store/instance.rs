@@ -74,8 +74,8 @@ impl std::fmt::Display for InstanceError {
                 let pid = pid.map_or_else(|| "unknown".into(), |pid| pid.to_string());
                 write!(
                     f,
-                    "another bridge of this home is running (pid {pid}); use it through `harbor`, or end it \
-                     with `harbor shutdown`"
+                    "another bridge of this home is running (pid {pid}); use it through `harbor`, or end it with \
+                     `harbor shutdown`"
                 )
             }
             Self::Store(error) => error.fmt(f),

@@ -110,7 +110,7 @@ impl Journal {
         Self { path: path.to_owned() }
     }
 
-    /// The file's content; `None` when there is none.
+    /// The file's content; `None` when there is no login.
     ///
     /// # Errors
     /// When the file cannot be read at all.
@@ -128,7 +128,7 @@ impl Journal {
         }
     }
 
-    /// Writes an empty journal, where there is none.
+    /// Writes an empty journal, where there is no login.
     pub(super) fn begin(&self) -> Result<(), StoreError> {
         write_durably(&self.path, &text(&JournalContent::default()))
     }
@@ -207,7 +207,9 @@ impl Journal {
         let kept = free_name(&self.path, DAMAGED, wall_clock());
         std::fs::rename(&self.path, &kept).map_err(failed("keep", &self.path))?;
         let (from, to) = (self.path.display(), kept.display());
-        tracing::error!("{from} is damaged ({why}): it is made anew from harbor.db; the old one is {to}");
+        tracing::error!(
+            "{from} is damaged ({why}): Harbor writes a new one from harbor.db; the old one is {to}"
+        );
         self.path.parent().map_or(Ok(()), sync_directory)
     }
 
@@ -234,7 +236,7 @@ pub(super) fn damaged(
         .find(|row| read_row(&row.0, &row.1).is_none() && !stored.definitions.contains(row));
     let lock = found.locks.iter().find(|row| !is_name(&row.current) && !stored.locks.contains(row));
     let said =
-        |what: &str, id: &str| format!("the {what} of {id:?} cannot be read, and is not what was stored");
+        |what: &str, id: &str| format!("the {what} of {id:?} cannot be read: it is not what Harbor stored");
     let definition = definition.map(|(id, _)| said("definition", id));
     Ok(definition.or_else(|| lock.map(|row| said("lock", &row.server_id))))
 }

@@ -49,7 +49,7 @@ fn flags() -> i32 {
 
 fn length_of(file: &File) -> io::Result<u64> {
     let metadata = file.metadata()?;
-    if metadata.is_file() { Ok(metadata.len()) } else { Err(io::Error::other("it is no file")) }
+    if metadata.is_file() { Ok(metadata.len()) } else { Err(io::Error::other("it is not a file")) }
 }
 
 fn cut_torn_line(file: &File) -> io::Result<u64> {

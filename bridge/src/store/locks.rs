@@ -256,7 +256,7 @@ impl Locks {
 pub(super) fn read(files: &LockFiles, row: &LockRow) -> Result<(Lock, Option<Lock>), String> {
     let lock = |name: &str| {
         serde_json::from_slice(&files.get(name)?)
-            .map_err(|error| format!("locks/{name} is of another Harbor: {error}"))
+            .map_err(|error| format!("locks/{name} comes from another Harbor: {error}"))
     };
     let previous = row.previous.as_deref().and_then(|name| lock(name).ok());
     Ok((lock(&row.current)?, previous))
@@ -340,7 +340,7 @@ mod tests {
         }
         let locks = open(&home).await;
         assert_eq!(locks.get(&id()), None);
-        assert!(locks.lost(&id()).unwrap().contains("is not what was stored"));
+        assert!(locks.lost(&id()).unwrap().contains("is not what Harbor stored"));
         let anew = Locked { current: lock("3", 3), previous: None };
         locks.put(&id(), anew.clone()).await.unwrap();
         assert_eq!((locks.get(&id()), locks.lost(&id())), (Some(anew), None));

@@ -29,7 +29,7 @@ pub(super) const CLOSE: &str = "INSERT OR IGNORE INTO met_clients VALUES ('*', u
 pub struct MetClients(Rc<Database>);
 
 impl MetClients {
-    /// The table of this database, which is made when there is none.
+    /// The table of this database, which is made when there is no login.
     ///
     /// # Errors
     /// When the database refuses.

@@ -113,12 +113,12 @@ impl std::fmt::Display for StoreError {
             Self::Corrupt(said) => write!(f, "harbor.db is corrupt: {said}"),
             Self::Newer(version) => write!(
                 f,
-                "harbor.db is of a newer Harbor (its version is {version}); use that one, or another HARBOR_HOME"
+                "harbor.db comes from a newer Harbor (its version is {version}); use that Harbor, or another HARBOR_HOME"
             ),
             Self::Unreadable { why, source } => write!(
                 f,
                 "harbor.db is lost ({why}), and the journal of its definitions cannot be read: {source}. Nothing was \
-                 changed: see to that file and its disk, or put an empty file in its place to go on without its servers"
+                 changed: check that file and its disk, or replace it by an empty file to continue without its servers"
             ),
             Self::Gone => f.write_str("harbor.db: its thread has ended"),
             Self::Locked(why) => write!(f, "use the secrets: {why}"),

@@ -38,7 +38,7 @@ pub struct Offer {
 pub struct Offers(Rc<Database>);
 
 impl Offers {
-    /// The table of this database, which is made when there is none.
+    /// The table of this database, which is made when there is no login.
     ///
     /// # Errors
     /// When the database refuses.

@@ -143,10 +143,10 @@ fn runs(file: &Path) -> Result<(), String> {
     match interpreter(&start) {
         // A venv names its Python, which an upgrade or a move of the home takes away.
         Some(program) if program.is_absolute() && !program.exists() => {
-            Err(format!("{program:?}, which runs it, is missing"))
+            Err(format!("its interpreter {program:?} is missing"))
         }
         None if !start.starts_with(b"\x7fELF") => Err(format!(
-            "{file:?} does not say by a `#!` line what runs it; add the server as `PROGRAM {}`",
+            "{file:?} has no `#!` line that names its interpreter; add the server as `PROGRAM {}`",
             file.display()
         )),
         _ => Ok(()),

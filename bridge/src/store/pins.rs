@@ -63,7 +63,7 @@ pub struct Pins {
 }
 
 impl Pins {
-    /// The table of this database, which is made when there is none.
+    /// The table of this database, which is made when there is no login.
     ///
     /// # Errors
     /// When the database refuses.

@@ -5,7 +5,7 @@
 //!            ├ not there, empty; no journal either ───────────► a new home
 //!            ├ full disk, no right to it, a lock, newer ──────► an error; everything stays as it is
 //!            └ corrupt; or gone, and a journal is there
-//!                 └─► harbor.db.new, whole: definitions, locks, written places, nobody is new ─► a journal, if there is none
+//!                 └─► harbor.db.new, whole: definitions, locks, written places, nobody is new ─► a journal, if there is no login
 //!                      └─► harbor.db.corrupt-<time>/ made, with report.json ─► harbor.db, -wal, -shm moved into it
 //!                           └─► harbor.db.new becomes harbor.db
 //! ```
@@ -90,15 +90,12 @@ impl std::fmt::Display for Loss {
         write!(f, "harbor.db was lost at {at} ({why}): {back}; ")?;
         if !self.unlocked.is_empty() {
             let names = self.unlocked.join(", ");
-            write!(
-                f,
-                "the locked package version is lost for {names} (choose one: `harbor upgrade NAME`); "
-            )?;
+            write!(f, "the locked package version of {names} is lost (choose one: `harbor upgrade NAME`); ")?;
         }
         write!(
             f,
-            "all grants and denials are gone, tools count as seen when they are listed next, no AI client gets anything by \
-             itself any more, and providers of models with their budgets are gone. What is left of it lies in {}",
+            "all grants, denials, tool hashes, permissions of AI clients, and model providers with their budgets are \
+             lost. The remains of the database are in {}",
             aside.display()
         )
     }
@@ -158,13 +155,13 @@ fn gone(path: &Path, has_journal: bool) -> Option<&'static str> {
     let empty = fs::symlink_metadata(path).map_or(true, |found| found.is_file() && found.len() == 0);
     let log = fs::symlink_metadata(beside(path, BESIDE[0])).map_or(0, |found| found.len());
     match (empty, log, has_journal) {
-        (true, 1.., _) => Some("its file is empty or gone, and its write-ahead log is there"),
+        (true, 1.., _) => Some("its file is empty or missing, but its write-ahead log is there"),
         (true, 0, true) => Some(GONE),
         _ => None,
     }
 }
 
-const GONE: &str = "its file is empty or gone, and the journal of its definitions is there";
+const GONE: &str = "its file is empty or missing, but the journal of its definitions is there";
 
 /// True if there is a database. An error if a part of it that should be there is not.
 ///

@@ -86,7 +86,7 @@ impl Sessions {
         .await
     }
 
-    /// Reads one; `None` where there is none, or where it was removed meanwhile.
+    /// Reads one; `None` where there is no login, or where it was removed meanwhile.
     ///
     /// # Errors
     /// When it cannot be read, or the secrets are locked.
@@ -182,7 +182,7 @@ impl Sessions {
         let (key, path) = (self.key().await?, self.path(id));
         off_the_loop(&path.clone(), move || {
             let text = age::open(&content, &key).map_err(|_| {
-                let why = "its key among the secrets is another one, or the file is damaged";
+                let why = "its key is not the one among the secrets, or the file is damaged";
                 failed("open", &path)(io::Error::new(io::ErrorKind::InvalidData, why))
             })?;
             Ok(text.to_vec())
@@ -224,7 +224,7 @@ fn found(path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
         kind => kind.map_err(&read)?,
     };
     if !kind.is_file() || kind.len() > MAX {
-        return Err(read(io::Error::new(io::ErrorKind::InvalidData, "it is not what Harbor writes")));
+        return Err(read(io::Error::new(io::ErrorKind::InvalidData, "its content is not in Harbor's form")));
     }
     fs::read(path).map(Some).map_err(read)
 }

@@ -85,7 +85,7 @@ pub(super) fn altered(connection: &Connection) -> Result<Option<String>, StoreEr
             "SELECT EXISTS (SELECT 1 FROM {table} WHERE sum IS NOT NULL AND sum IS NOT row_sum({columns}))"
         );
         if connection.query_row(&sql, [], |row| row.get::<_, bool>(0))? {
-            return Ok(Some(format!("a row of its table {table} is not what was stored")));
+            return Ok(Some(format!("a row of its table {table} is not what Harbor stored")));
         }
     }
     Ok(None)

@@ -33,7 +33,7 @@ pub struct WrittenPlaces {
 }
 
 impl WrittenPlaces {
-    /// The table of this database, which is made when there is none.
+    /// The table of this database, which is made when there is no login.
     ///
     /// # Errors
     /// When the database refuses.

@@ -17,7 +17,7 @@ pub(super) fn decide(roots: &[String], method: &str, unoffered: bool) -> AskAnsw
         return AskAnswer::Result(serde_json::json!({ "roots": roots }).to_string().into());
     }
     let message = match method {
-        "roots/list" => "no roots are defined for this server",
+        "roots/list" => "this server has no roots",
         "sampling/createMessage" | "elicitation/create" if unoffered => {
             "the client that made this call cannot answer such a question"
         }

@@ -339,9 +339,9 @@ impl Lists {
             Ok(ServerAnswer::Failed(Failure::NotConnected)) => Ok(ListChange::None),
             Ok(ServerAnswer::Failed(failure)) => Err(one_line(&failure.in_short())),
             Ok(ServerAnswer::Result(_) | ServerAnswer::ToolError(_) | ServerAnswer::Tools(..)) => {
-                Err("the runner answered with something else".into())
+                Err("the runner sent another kind of answer".into())
             }
-            Err(CallError::Timeout | CallError::Unanswered) => Err("it took too long".into()),
+            Err(CallError::Timeout | CallError::Unanswered) => Err("the list took too long".into()),
             Err(_) => Ok(ListChange::None),
         }
     }

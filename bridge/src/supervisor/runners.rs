@@ -133,11 +133,11 @@ impl Runners {
         );
         let (_runner, mut events) = match started {
             Ok(started) => started,
-            Err(error) => return nothing(format!("it could not be tried: {error}")),
+            Err(error) => return nothing(format!("the test could not run: {error}")),
         };
         match tokio::time::timeout(OFFER, events.recv()).await {
             Ok(Some(LinkEvent::Offered(offer))) => self.shared.offered.of(offer),
-            _ => nothing("the process that tries it has not answered".into()),
+            _ => nothing("the test process did not answer".into()),
         }
     }
 

@@ -45,7 +45,7 @@ impl fmt::Display for PostError {
             Self::Unreachable(why) => write!(f, "it cannot be reached: {why}"),
             Self::Lost(why) => write!(f, "the connection was lost: {why}"),
             Self::NoAnswer => {
-                f.write_str("its answer is no HTTP/1.1; is this the port for OTLP over HTTP (4318)?")
+                f.write_str("its answer is not HTTP/1.1; is this the port for OTLP over HTTP (4318)?")
             }
             Self::TooSlow => write!(f, "it did not answer within {} seconds", LIMIT.as_secs()),
         }

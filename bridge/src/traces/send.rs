@@ -150,10 +150,10 @@ struct DeliveryText<'a>(&'a Result<Verdict, PostError>);
 impl fmt::Display for DeliveryText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
-            Ok(Verdict::Accepted) => f.write_str("it took them"),
-            Ok(Verdict::Later(code, _)) => write!(f, "it answered {code}; it is asked again"),
+            Ok(Verdict::Accepted) => f.write_str("it accepted the traces"),
+            Ok(Verdict::Later(code, _)) => write!(f, "it answered {code}; Harbor tries again"),
             Ok(Verdict::Refused(code @ 300..=399)) => {
-                write!(f, "it answered {code}, and redirects are not followed; name the place itself")
+                write!(f, "it answered {code}, and Harbor does not follow redirects; set the final address")
             }
             Ok(Verdict::Refused(code)) => write!(f, "it answered {code}"),
             Err(error) => error.fmt(f),

@@ -95,7 +95,7 @@ impl Db {
             Existing::Unusable(why) => {
                 set_aside(path)?;
                 Some(format!(
-                    "catalog.db was {why}; it is kept as catalog.db.set-aside, and everything is fetched again"
+                    "catalog.db was {why}; Harbor keeps it as catalog.db.set-aside and fetches everything again"
                 ))
             }
         };
@@ -180,7 +180,7 @@ impl Db {
 }
 
 fn aside(why: &str) -> String {
-    format!("catalog.db was {why}; it is kept as catalog.db.set-aside, and everything is fetched again")
+    format!("catalog.db was {why}; Harbor keeps it as catalog.db.set-aside and fetches everything again")
 }
 
 enum Existing {

@@ -107,8 +107,9 @@ impl Net {
     /// # Errors
     /// When there is no answer that can be used.
     pub async fn get(&self, url: &Url, ask: Ask<'_>, now: u64) -> Result<Answer, NoAnswer> {
-        let late =
-            || NoAnswer::passing(format!("there was no whole answer within {} s", self.limit.as_secs_f32()));
+        let late = || {
+            NoAnswer::passing(format!("the answer was not complete within {} s", self.limit.as_secs_f32()))
+        };
         tokio::time::timeout(self.limit, self.follow(url, ask, now)).await.unwrap_or_else(|_| Err(late()))
     }
 
@@ -127,7 +128,7 @@ impl Net {
                 self.names.judge(&url).await.map_err(NoAnswer::lasting)?;
             }
         }
-        Err(NoAnswer::lasting(format!("the server sends on more than {} times", way::MAX_REDIRECTS)))
+        Err(NoAnswer::lasting(format!("the server redirects more than {} times", way::MAX_REDIRECTS)))
     }
 }
 
@@ -186,8 +187,8 @@ fn header<'a>(response: &'a Response, name: &str) -> Option<&'a str> {
 }
 
 /// Advice where nobody whom this machine trusts has signed a certificate.
-const NOT_TRUSTED: &str = "nobody whom this system trusts has signed its certificate; add its authority to the system's, or name a \
-     file by SSL_CERT_FILE and `harbor shutdown`: the next bridge has the new environment";
+const NOT_TRUSTED: &str = "this system does not trust who signed its certificate; add that authority to the system's \
+                           certificates, or set SSL_CERT_FILE and run `harbor shutdown`, so that the next bridge uses it";
 
 /// In words, without the URL.
 fn no_answer(error: &reqwest::Error) -> NoAnswer {
@@ -199,7 +200,7 @@ fn no_answer(error: &reqwest::Error) -> NoAnswer {
     };
     if error.is_timeout() {
         // Of connecting only: `get` holds the time in all.
-        NoAnswer::passing("the server cannot be reached: it did not take the connection in time")
+        NoAnswer::passing("the server cannot be reached: it did not accept the connection in time")
     } else if error.is_connect() {
         NoAnswer::passing(format!("the server cannot be reached: {why}"))
     } else {

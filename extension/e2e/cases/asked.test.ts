@@ -63,7 +63,7 @@ for (const inBrowser of inBrowsers) {
         await page.run("wish.tools = ['Verified-by-Harbor/This site is trusted']");
         await page.click("#ask");
         const gone = await asked(page);
-        assert.deepEqual([gone.code, /Verified-by-Harbor.* install it first/.test(gone.message ?? "")], ["ERR_TOOL_NOT_FOUND", true], gone.message);
+        assert.deepEqual([gone.code, /Verified-by-Harbor.* Install the server first/.test(gone.message ?? "")], ["ERR_TOOL_NOT_FOUND", true], gone.message);
         assert.equal(await browser.count("consent.html"), 0);
         await page.run(`wish.tools = ${JSON.stringify(names)}`);
         await page.click("#ask");

@@ -166,7 +166,7 @@ const FAULTS: Fault[] = [
         return structured["page"]?.tab_id === id ? structured : undefined;
       });
       assert.ok(!listed["tabs"].some(({ tab_id }: { tab_id: number }) => tab_id === tab.id));
-      assert.match(listed["events"].join("; "), new RegExp(`threw tab ${tab.id} out of memory`));
+      assert.match(listed["events"].join("; "), new RegExp(`unloaded tab ${tab.id} to save memory`));
       await fails(tab.call("snapshot"), /tab/);
       const { text, isError } = await tab.session("snapshot");
       assert.ok(!isError, text);

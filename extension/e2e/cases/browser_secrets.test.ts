@@ -58,7 +58,7 @@ for (const inBrowser of inBrowsers) {
             // The tab is there, and the field is in a frame of another site.
             const framed = await call("type", { target: await agent.ref("textbox", "Inner"), text: secret });
             assert.ok(framed.isError, framed.text);
-            assert.match(framed.text, /is kept for/);
+            assert.match(framed.text, /this secret is for/);
             // Here it is typed, into fields that are no secret ones.
             const typed = await call("type", { target: "#key", text: secret });
             assert.ok(!typed.isError, typed.text);

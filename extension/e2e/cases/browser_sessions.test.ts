@@ -76,7 +76,7 @@ const PROMISES: { [promise: string]: (world: World, mcp: McpClient) => Promise<v
     assert.equal(idsOf(all).length, MOST_TABS, all.text);
     for (const args of [{ action: "new" }, { action: "new", url: `${world.site.origin}/x` }]) {
       const { text, isError } = await mcp.call("browser_tabs", args);
-      assert.ok(isError && /a session has 40 tabs at most/.test(text), text);
+      assert.ok(isError && /a session can have at most 40 tabs/.test(text), text);
     }
     await page.click("a");
     await until("what the page opened to be closed", async () => {

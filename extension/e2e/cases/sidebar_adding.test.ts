@@ -224,7 +224,7 @@ for (const inBrowser of inBrowsers) {
 
           remote.person = "refuses";
           await sidebar.click("#sign-in");
-          await sidebar.says("[role='alert'] .notice", /Try again.*says that you have refused/s);
+          await sidebar.says("[role='alert'] .notice", /Try again.*says that you refused/s);
           assert.deepEqual([await sidebar.count("#cancel"), await sidebar.count("#sign-in")], [0, 1]);
           await sidebar.says("#site", /127\.0\.0\.1/);
 

@@ -53,7 +53,7 @@ for (const inBrowser of inBrowsers) {
           const { harbor } = world;
           const sidebar = await open(world, await pythonRepository(harbor));
           await sidebar.click("#plan");
-          await sidebar.says(".notice", /To find out what it needs, code of the package has to run.*without access to your files.*Run it/s);
+          await sidebar.says(".notice", /To find out what it needs, code of the package must run.*without access to your files.*Run it/s);
           assert.deepEqual([await sidebar.count("#install"), await list(harbor)], [0, []]);
           // Who goes back goes on from there, as it was or with something else.
           await sidebar.click("#unplan");

@@ -53,7 +53,7 @@ export function fits(name: string, pattern: string, flags: string): (text: strin
     const regex = new RegExp(pattern, flags);
     return (text) => regex.test(text.slice(0, 1_000));
   } catch (error) {
-    throw new ToolError(`${name} is no regular expression: ${error instanceof Error ? error.message : String(error)}`);
+    throw new ToolError(`${name} is not a regular expression: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 

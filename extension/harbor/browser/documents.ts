@@ -77,9 +77,9 @@ export class Documents {
       if (!("elsewhere" in answer)) return this.#replied(tabId, frameId, answer);
       // A frame from another site, or a document that came a moment ago.
       place = answer.elsewhere;
-      if (!(await this.#surely.may(tabId, place))) throw new DeniedError("this session may not use what is there");
+      if (!(await this.#surely.may(tabId, place))) throw new DeniedError("this session may not use that page");
     }
-    throw new WentAway("the page went to another document again and again");
+    throw new WentAway("the page kept going to other documents");
   }
 
   /** Documents outlive the background that gave them their numbers: the next one begins behind all that it may have given. */
@@ -105,7 +105,7 @@ export class Documents {
     } finally {
       leaves.stop();
     }
-    throw new Silent("the page does not answer: it is busy without an end, or shows a question of the browser's own. Try again, or browser_close closes it");
+    throw new Silent("the page does not answer: it is busy, or shows a question of the browser itself. Try again, or close it with browser_close");
   }
 
   async #answer<N extends Name>(tabId: number, frameId: number, command: Command<N>): Promise<Answer<N> | Elsewhere> {
@@ -136,7 +136,7 @@ export class Documents {
     const number = /^f(\d+)e\d+$/.exec(target ?? "")?.[1];
     if (number === undefined) return 0;
     const place = this.#places.get(Number(number));
-    if (place === undefined || place.tabId !== tabId) throw new ToolError("the element named is of another tab or document. Take a new snapshot");
+    if (place === undefined || place.tabId !== tabId) throw new ToolError("the named element belongs to another tab or document. Take a new snapshot");
     return place.frameId;
   }
 
@@ -155,7 +155,7 @@ export class Documents {
     } catch (error) {
       const text = error instanceof Error ? error.message : String(error);
       if (/removed|no frame|no tab|closed|navigat|invalid (tab|frame)|message manager|actor|unloaded/i.test(text)) return undefined;
-      throw (await lossOf(tabId)) ?? new ToolError(`the browser does not let this page be used: ${text}`);
+      throw (await lossOf(tabId)) ?? new ToolError(`the browser does not allow the use of this page: ${text}`);
     }
   }
 
@@ -188,7 +188,7 @@ async function lossOf(tabId: number): Promise<Error | undefined> {
   const tab = await tabOf(tabId);
   if (tab === undefined) return new Closed(closed(tabId));
   if (tab.without === "crashed") return new ToolError("the page has crashed. browser_navigate with type reload loads it again");
-  return tab.without === "discarded" ? new ToolError("the browser has thrown the page out of memory. Call again: that loads it") : undefined;
+  return tab.without === "discarded" ? new ToolError("the browser has unloaded the page to save memory. Call again to load it") : undefined;
 }
 
 /** Runs in the document: must use nothing from around it. */

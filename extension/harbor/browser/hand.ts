@@ -66,7 +66,7 @@ export async function acted<N extends Acting>(hand: Hand, said: string, target: 
 /** Waits for a document that is on its way. */
 export async function arrived({ args, tab, watch, snapshots, mayUse }: Hand, said: string, lines: string[] = []): Promise<Outcome> {
   const isThere = await watch.settled(tab.id, LOAD_MS);
-  const late = isThere ? "" : ` The page has not loaded within ${LOAD_MS / 1000} s; it goes on loading.`;
+  const late = isThere ? "" : ` The page has not loaded within ${LOAD_MS / 1000} s and is still loading.`;
   if (!isOn(args, "snapshot")) return { said: `${said}${late}`, page: lines.join("\n") };
   const shown = await snapshots.take(tab.id, { filter: "all" }, mayUse);
   const number = snapshots.keep(tab.id, shown);

@@ -58,7 +58,7 @@ export class Members {
     });
     if (answer.verdict === "denied") {
       await closeTabs([tab.id]);
-      throw new DeniedError(answer.reason ?? "this session may have no further tab");
+      throw new DeniedError(answer.reason ?? "this session cannot have more tabs");
     }
     await this.#intoGroup(tab.id, session);
     if (url === BLANK) return tab;

@@ -213,7 +213,7 @@ export class BrowserSource {
     const { tabId = tab.id } = outcome;
     const here = await this.#places.here(call.session_id, tabId);
     const refused = this.#places.takeRefusal(tabId);
-    return this.#told(call, here, refused === undefined ? outcome : deniedOutcome("The page led to a place that this session may not use, and the tab has left it", refused));
+    return this.#told(call, here, refused === undefined ? outcome : deniedOutcome("The page led to an address that this session may not use, so the tab has left it", refused));
   }
 
   /** The person's answer about a site, for the bridge. */
@@ -288,7 +288,7 @@ export class BrowserSource {
     // The bridge judges tabs of sessions: it has to know first that this is one.
     await this.#members.known(tab_id);
     const asked = this.#event(noted ? "navigated" : "frame", { session_id, tab_id, url });
-    const { verdict, reason } = await asked.catch((): Said => ({ verdict: "denied", reason: "Harbor could not be asked" }));
+    const { verdict, reason } = await asked.catch((): Said => ({ verdict: "denied", reason: "Harbor did not answer the question" }));
     return { allowed: verdict === "allowed", ...(verdict === "denied" ? { reason: reason ?? "it is not allowed" } : {}) };
   }
 
@@ -322,14 +322,14 @@ function outcomeOf(error: unknown): Outcome {
   if (error instanceof Silent) return { said: `It could not be done: ${error.message}.`, isError: true, isSilent: true };
   if (error instanceof ToolError) return { said: "It could not be done.", page: error.message, isError: true };
   if (error instanceof Closed) return { said: `It could not be done: ${error.message}.`, isError: true };
-  if (error instanceof WentAway) return { said: "The page went to another document meanwhile. Take a new snapshot.", isError: true };
+  if (error instanceof WentAway) return { said: "The page has gone to another document. Take a new snapshot.", isError: true };
   throw error;
 }
 
 /** A denial is told from a failure, and ends that path. */
 function deniedOutcome(what: string, why: string): Outcome {
   const message = `${what}: ${why}`;
-  return { said: `Denied: ${message}. Do not try to reach this in another way; tell the person.`, structured: { denied: { reason: "address", message } }, isError: true };
+  return { said: `Denied: ${message}. Do not try to reach this in another way; tell the person instead.`, structured: { denied: { reason: "address", message } }, isError: true };
 }
 
 function failed(error: unknown): ToolResult {

@@ -202,7 +202,7 @@ export class Watch implements TabListener {
     if (session === undefined) return;
     this.drop(before);
     this.add(tabId, session);
-    this.note(tabId, `the browser threw tab ${before} out of memory: it is tab ${tabId} from now on`);
+    this.note(tabId, `the browser unloaded tab ${before} to save memory: it is now tab ${tabId}`);
     this.#react.replaced(session, tabId, before);
   }
 

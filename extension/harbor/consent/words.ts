@@ -114,7 +114,7 @@ function callWords({ who, reason, tool }: Approval): string {
 
 /** What allowing means. */
 export function meansWords({ scopes, call, site }: Pick<QuestionView, "scopes" | "call" | "site">): string {
-  if (site !== undefined) return "You wanted to be asked about this site (askFirst in config.toml). Your answer holds while this client works in your browser. Allowed, it reads and acts there as you, where you are signed in.";
+  if (site !== undefined) return "You wanted to be asked about this site (askFirst in config.toml). Your answer holds while this client works in your browser. If you allow it, it reads and acts there as you, where you are signed in.";
   if (call !== undefined) return callWords(call);
   const sees = "The site sees which of these tools you have and what they say about themselves.";
   const runs = "It can run the ticked ones with data it chooses, and read the results.";
@@ -201,7 +201,7 @@ export function belowWords(rows: number): string {
 export const STRANGE_WORDS = ["The site also asks for names that ", " does not have: "] as const;
 
 /** Around the servers that it asks for and that are not there. */
-export const MISSING_WORDS = ["The site also asks for ", ", which is not installed here: install it first. Nothing of it is allowed now."] as const;
+export const MISSING_WORDS = ["The site also asks for ", ", which is not installed here: install it first. This allows nothing of it."] as const;
 
 /** Above tools that have changed. */
 export const FLAGGED_WORDS = "Check first: changed since you accepted them, so not ticked";

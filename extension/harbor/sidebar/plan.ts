@@ -55,7 +55,7 @@ export function shellWord(word: string): string {
 
 /** What it can do on this machine, and what its sandbox keeps it from. */
 export function mayWords({ kind, sandbox, settings }: Pick<Installed, "kind" | "sandbox" | "settings">): string {
-  if (kind === "remote") return "It runs on another machine and sees only what it is called with.";
+  if (kind === "remote") return "It runs on another machine and sees only the arguments of its calls.";
   if (sandbox === undefined || sandbox.level === "off" || sandbox.level === "basic") return "Can: everything that you can, without a sandbox.";
   const { write = [], read = [], sockets = [], hosts = [] } = settings ?? {};
   const places = [
@@ -138,5 +138,5 @@ export function fromWords({ from, found_in, commit }: Resolved): string {
   if (from === "curated") return "Harbor's own list";
   if (from === "repository") return `${found_in ?? "its repository"} at ${commit ?? "its newest commit"}`;
   if (from === "person") return "named by you";
-  return `listed by ${from} (a listing is no sign of trust)`;
+  return `listed by ${from} (a listing does not mean trust)`;
 }

@@ -37,7 +37,7 @@ function pieceOf(item: unknown): Piece {
   const { type, text, mimeType, data, resource, uri } = isFields(item) ? item : ({} as { [name: string]: unknown });
   if (type === "text" && typeof text === "string") return { is: "text", label: "Text", text: readable(text) };
   if (type === "image") return imageOf(mimeType, data);
-  if (type === "audio") return { is: "other", words: `Sound (${mimeType}), which is not played here` };
+  if (type === "audio") return { is: "other", words: `Sound (${mimeType}), which the panel does not play` };
   if (type === "resource_link") return { is: "other", words: `A link to ${uri}` };
   if (type === "resource" && isFields(resource)) {
     const { uri: from, text: inside, mimeType: kind } = resource;
@@ -45,7 +45,7 @@ function pieceOf(item: unknown): Piece {
     if (typeof kind === "string" && IMAGES.includes(kind)) return imageOf(kind, resource["blob"]);
     return { is: "other", words: `${from} (${kind ?? "of no known kind"})` };
   }
-  return { is: "other", words: "A piece of a kind that is not known here" };
+  return { is: "other", words: "A piece of an unknown kind" };
 }
 
 /** JSON in one line, as most servers send it, in lines. */

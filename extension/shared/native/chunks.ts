@@ -28,7 +28,7 @@ export class Chunks {
     const pieces = this.#answers.get(request_id) ?? { bytes: [], size: 0 };
     if (seq !== pieces.bytes.length) return this.#broken(request_id, "a piece of an answer is missing");
     const bytes = decode(data);
-    if (bytes === undefined) return this.#broken(request_id, "a piece of an answer is no base64");
+    if (bytes === undefined) return this.#broken(request_id, "a piece of an answer is not base64");
     if (this.#size + bytes.length > MAX_ANSWER) return this.#broken(request_id, "an answer is too large");
     pieces.bytes.push(bytes);
     pieces.size += bytes.length;
@@ -74,6 +74,6 @@ function parse(bytes: Uint8Array): Joined {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
     return { is: "whole", message: JSON.parse(text) };
   } catch {
-    return { is: "broken", why: "the pieces of an answer make no JSON" };
+    return { is: "broken", why: "the pieces of an answer are not JSON" };
   }
 }

@@ -144,7 +144,7 @@ export class NativeClient {
       const id = String(++this.#last);
       const message = { ...fields, type, request_id: id };
       if (!fits(message)) {
-        reject(new CodedError("ERR_INVALID_REQUEST", `a request has less than ${MAX_FRAME} bytes`));
+        reject(new CodedError("ERR_INVALID_REQUEST", `a request must have less than ${MAX_FRAME} bytes`));
         return;
       }
       const abort = () => this.#abort(id, signal?.reason);
@@ -304,7 +304,7 @@ function fits(message: unknown): boolean {
 }
 
 function lost(): CodedError {
-  const text = "the connection to Harbor's bridge was lost; what was asked may have been done";
+  const text = "the connection to Harbor's bridge was lost; the request may have been performed";
   return new CodedError("ERR_BRIDGE_NOT_CONNECTED", text);
 }
 

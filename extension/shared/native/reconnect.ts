@@ -157,7 +157,7 @@ export function reasonOf(text: string, stood: boolean): Reason {
   if (stood) return { cause: "lost", message: "the connection to Harbor's bridge was lost" };
   // What Firefox says of a program that is not there, or cannot be run.
   if (/unexpected error/i.test(text)) {
-    return { cause: "host_missing", message: "Harbor's program is not where this browser was told: run `harbor host install`" };
+    return { cause: "host_missing", message: "Harbor's program is not at the place that this browser knows: run `harbor host install`" };
   }
   return { cause: "lost", message: "Harbor ends as soon as it starts: `harbor doctor` says why" };
 }

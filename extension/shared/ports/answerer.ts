@@ -115,7 +115,7 @@ export function answer(
   const begin = async ({ id, type, payload }: RequestFrame): Promise<void> => {
     if (open.has(id)) return;
     if (open.size >= bounds.open || bounds.shared?.take() === false) {
-      const error = new CodedError("ERR_RATE_LIMITED", "too many requests are open already: wait for one of them");
+      const error = new CodedError("ERR_RATE_LIMITED", "too many requests are open: wait for one of them");
       post({ id, error: failureOf(error) });
       return;
     }
@@ -135,7 +135,7 @@ export function answer(
     };
     try {
       const result = await handler(type, payload, context);
-      if (!signal.aborted && !post({ id, result })) throw new CodedError("ERR_INTERNAL", "the browser does not pass this answer on");
+      if (!signal.aborted && !post({ id, result })) throw new CodedError("ERR_INTERNAL", "the browser does not pass on this answer");
     } catch (error) {
       if (!(error instanceof CodedError) && !signal.aborted) console.error(`${type} failed`, error);
       if (!signal.aborted) post({ id, error: failureOf(error) });

@@ -86,7 +86,7 @@ export class Caller {
       try {
         this.#port.post({ id, type, payload });
       } catch {
-        reject(new CodedError("ERR_INVALID_REQUEST", "the browser does not pass this on: it may be too large"));
+        reject(new CodedError("ERR_INVALID_REQUEST", "the browser does not pass on this request: it may be too large"));
         return;
       }
       this.#open.set(id, { resolve, reject, onProgress, onChunk, next: 0, done });

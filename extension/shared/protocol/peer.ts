@@ -245,7 +245,7 @@ function isAskable(value: unknown): value is string {
 }
 
 function origin(value: unknown): string {
-  if (typeof value !== "string" || !isPageOrigin(value)) throw wrong("origin", "that of a page over https, or of this machine");
+  if (typeof value !== "string" || !isPageOrigin(value)) throw wrong("origin", "the origin of a page over https, or of this machine");
   return value;
 }
 

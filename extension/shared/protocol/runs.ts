@@ -89,7 +89,7 @@ function flag(value: unknown, field: string): boolean | undefined {
 
 function whole(value: unknown, field: string, least: number): number | undefined {
   if (value === undefined) return undefined;
-  if (typeof value !== "number" || !Number.isInteger(value) || value < least) throw wrong(field, `a whole number from ${least} on`);
+  if (typeof value !== "number" || !Number.isInteger(value) || value < least) throw wrong(field, `a whole number, at least ${least}`);
   return Math.min(value, 0xffffffff);
 }
 

@@ -52,7 +52,7 @@ export function piecesOf(text: string): { code: boolean; text: string }[] {
 export const FLAG_WORDS: { [flag in keyof Flags]: { head: string; text: string } } = {
   textGeneration: {
     head: "Sites may use your models",
-    text: "Only sites you allowed. Off: no site can have a model write; answers under way finish.",
+    text: "Only sites you allowed. Off: no site can use a model; running answers finish.",
   },
   toolAccess: {
     head: "Sites may see tools",
@@ -60,11 +60,11 @@ export const FLAG_WORDS: { [flag in keyof Flags]: { head: string; text: string }
   },
   toolCalling: {
     head: "Sites may use tools",
-    text: "Only the tools you allowed. Off: no site can call any tool; calls under way finish.",
+    text: "Only the tools you allowed. Off: no site can call any tool; running calls finish.",
   },
   agentRuns: {
     head: "Sites may have a model do tasks with tools",
-    text: "Only sites you allowed, with the tools you allowed. Off: no site can begin such a task; tasks under way finish.",
+    text: "Only sites you allowed, with the tools you allowed. Off: no site can begin such a task; running tasks finish.",
   },
 };
 

@@ -19,8 +19,8 @@ function textOf(args: unknown): string {
     throw failure("ERR_INVALID_REQUEST", "args must be an object that JSON can hold: without cycles and BigInt, and not too deep");
   }
   if (text === undefined || text[0] !== "{") throw failure("ERR_INVALID_REQUEST", "args must be an object");
-  if (text.length > MAX_ARGS) throw failure("ERR_INVALID_REQUEST", `args may have ${MAX_ARGS} characters as JSON`);
-  if (isDeep(text)) throw failure("ERR_INVALID_REQUEST", `args may be nested ${MAX_DEPTH} deep`);
+  if (text.length > MAX_ARGS) throw failure("ERR_INVALID_REQUEST", `args can have at most ${MAX_ARGS} characters as JSON`);
+  if (isDeep(text)) throw failure("ERR_INVALID_REQUEST", `args can be nested at most ${MAX_DEPTH} deep`);
   return text;
 }
 

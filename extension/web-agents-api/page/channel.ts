@@ -79,7 +79,7 @@ function handedOver(event: Event): void {
   if (given === undefined) return;
   stopEvent(event);
   const isFirst = port === undefined;
-  if (!isFirst) lost("the Web Agents API was loaded again; what was asked may have been done");
+  if (!isFirst) lost("the Web Agents API was loaded again; the request may have been performed");
   port = given;
   listenTo(given, "message", heard as EventListener);
   listenTo(given, "close", () => {
@@ -122,7 +122,7 @@ export function begin(type: PageRequestType, payload: object, options: Options):
       post({ __proto__: null, id, type, payload });
     } catch {
       done();
-      reject(failure("ERR_INVALID_REQUEST", "what was given cannot be copied"));
+      reject(failure("ERR_INVALID_REQUEST", "the argument cannot be copied"));
     }
   });
   const more = (n: number): void => {

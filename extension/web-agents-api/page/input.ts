@@ -83,8 +83,8 @@ function draftOf(value: unknown, expected: Expected, place: { mayBeSystem: boole
   const name = `${role}`;
   if (name !== "system" && name !== "user" && name !== "assistant") throw wrong("role must be system, user or assistant");
   if (content === undefined) throw wrong("a message must have content");
-  if (name === "system" && !place.mayBeSystem) throw wrong("a message of the system comes first, and there is one");
-  if (prefix && (name !== "assistant" || !place.isLast)) throw domError("SyntaxError", "prefix is for a last message of the assistant");
+  if (name === "system" && !place.mayBeSystem) throw wrong("only the first message can be the system's");
+  if (prefix && (name !== "assistant" || !place.isLast)) throw domError("SyntaxError", "prefix is allowed only for a last message of the assistant");
   const parts = typeof content === "string" ? undefined : sequence(content);
   if (parts === undefined) return { role: name, parts: [{ type: "text", text: `${content}` }] };
   return { role: name, parts: mapped(parts, (part) => partOf(part, name, expected)) };
@@ -100,14 +100,14 @@ function partOf(part: unknown, role: Draft["role"], expected: Expected): Part {
       if (typeof value === "object" || typeof value === "function") throw domError("SyntaxError", "text must be a string");
       return { type, text: `${value}` };
     case "image":
-      if (typeof value !== "object") throw domError("SyntaxError", "an image must be one");
-      if (role !== "user" || !expected.image) throw domError("NotSupportedError", "images are for messages of the user, and for sessions that expect them");
+      if (typeof value !== "object") throw domError("SyntaxError", "the value of an image must be an image");
+      if (role !== "user" || !expected.image) throw domError("NotSupportedError", "images are allowed only in messages of the user, in sessions that expect them");
       return { type, value };
     case "tool-call":
-      if (role !== "assistant" || !(value instanceof LanguageModelToolCall)) throw domError("NotSupportedError", "a tool-call is the assistant's, and a LanguageModelToolCall");
+      if (role !== "assistant" || !(value instanceof LanguageModelToolCall)) throw domError("NotSupportedError", "a tool-call must be a LanguageModelToolCall in a message of the assistant");
       return { type: "call", call: value };
     case "tool-response":
-      if (role !== "user" || !expected.toolResponse) throw domError("NotSupportedError", "a tool-response is for sessions that expect it");
+      if (role !== "user" || !expected.toolResponse) throw domError("NotSupportedError", "a tool-response is allowed only in sessions that expect it");
       return { type: "answered", answered: answeredOf(value) };
     default:
       throw domError("NotSupportedError", `${type} is not taken`);

@@ -198,7 +198,7 @@ async function created(options: Fields): Promise<LanguageModel> {
   const life = new Ending(signalIn(options));
   life.check();
   const progress = progressOf(monitor);
-  if (!expected.isPossible) throw domError("NotSupportedError", "no model of the person's takes or gives this");
+  if (!expected.isPossible) throw domError("NotSupportedError", "no model of the person accepts or gives this");
   const { window } = await unlessEnded(ready(expected.image, life, progress), life);
   const history = await messagesOf(drafts);
   life.check();
@@ -223,12 +223,12 @@ function wishesOf(options: Fields): Wishes {
   const { responseConstraint: constraint } = options;
   if (constraint === undefined) return {};
   if (typeof constraint !== "object" || constraint === null) throw wrong("responseConstraint must be an object");
-  if (isRegExp(constraint)) throw domError("NotSupportedError", "no model of the person's is held to a regular expression");
+  if (isRegExp(constraint)) throw domError("NotSupportedError", "no model of the person can be constrained by a regular expression");
   let schema: Fields;
   try {
     schema = parse(stringify(constraint)) as Fields;
   } catch {
-    throw domError("NotSupportedError", "the schema is not what JSON can hold");
+    throw domError("NotSupportedError", "JSON cannot express the schema");
   }
   const { type } = schema;
   if (typeof type === "string" && placeOf(SCHEMA_TYPES, (known) => known === type) < 0) throw domError("NotSupportedError", `no schema has the type ${type}`);

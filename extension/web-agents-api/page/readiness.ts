@@ -50,9 +50,9 @@ export async function ready(image: boolean, ending: Ending, progress: (loaded: n
 }
 
 function refuse(state: ModelState, image: boolean): void {
-  if (state.denied === true) throw failure("ERR_PERMISSION_DENIED", "the person has said no");
+  if (state.denied === true) throw failure("ERR_PERMISSION_DENIED", "the person refused");
   if (state.state === "unavailable" || isBlind(state, image)) {
-    throw failure("ERR_MODEL_FAILED", "there is no model for this", { cause: "no_model" });
+    throw failure("ERR_MODEL_FAILED", "no model is available for this", { cause: "no_model" });
   }
 }
 
@@ -75,7 +75,7 @@ async function granted(ending: Ending): Promise<ModelState> {
   });
   then(mine.asked.answer, over, over);
   const answer = (await mine.asked.answer) as { granted: boolean };
-  if (!answer.granted) throw failure("ERR_PERMISSION_DENIED", "the person has said no");
+  if (!answer.granted) throw failure("ERR_PERMISSION_DENIED", "the person refused");
   return await stateNow();
 }
 

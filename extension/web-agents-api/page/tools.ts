@@ -161,7 +161,7 @@ export function answeredOf(value: unknown): Answered {
   let text = "";
   for (let at = 0; at < value.result.length; at += 1) {
     const part = value.result[at] as { type: string; value: unknown };
-    if (part.type === "image" || part.type === "audio") throw domError("NotSupportedError", `${part.type} is not taken as a tool's result`);
+    if (part.type === "image" || part.type === "audio") throw domError("NotSupportedError", `${part.type} is not allowed in a tool's result`);
     if (part.type !== "text" && part.type !== "object") throw wrong(`there is no type ${part.type}`);
     text += (at > 0 ? "\n" : "") + dataOf(part.value);
   }
@@ -178,6 +178,6 @@ function dataOf(value: unknown): string {
   }
   // An object of the browser's has nothing of its own to be written.
   const isEmpty = text === "{}" && `${value}` !== "[object Object]";
-  if (text === undefined || isEmpty) throw domError("DataError", "a tool's result must be what JSON can hold");
+  if (text === undefined || isEmpty) throw domError("DataError", "JSON must be able to express a tool's result");
   return text;
 }

@@ -290,7 +290,7 @@ fn text_field<'a>(fields: &Fields<'a>, name: &'static str) -> Result<Cow<'a, str
 }
 
 fn stands_twice(envelope: Envelope, key: &str) -> Refused {
-    refuse(envelope, Code::InvalidMessage, format!("the key {:?} stands twice", cut(key, 100)))
+    refuse(envelope, Code::InvalidMessage, format!("the key {:?} occurs twice", cut(key, 100)))
 }
 
 fn refuse(envelope: Envelope, code: Code, message: impl Into<String>) -> Refused {

@@ -26,8 +26,8 @@ pub enum CodecError {
 impl std::fmt::Display for CodecError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Self::Malformed => "the message does not decode",
-            Self::TrailingBytes => "bytes are left over behind the message",
+            Self::Malformed => "the message cannot be decoded",
+            Self::TrailingBytes => "there are bytes after the end of the message",
         })
     }
 }

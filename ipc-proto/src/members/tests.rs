@@ -75,7 +75,7 @@ fn what_is_wrong_is_told_with_its_place() {
         ("{\"a\":\"\n\"}", "syntax error", 6),
         (r#"{"a":"b\x"}"#, "syntax error", 7),
         ("x", "syntax error", 0),
-        (" [1]", "it is some other value", 1),
+        (" [1]", "it is another kind of value", 1),
     ] {
         assert_eq!(members(text), Err(Malformed { what, at }), "{text}");
     }

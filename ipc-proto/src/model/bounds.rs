@@ -34,9 +34,9 @@ impl std::fmt::Display for InvalidMessagesReason {
             Self::Empty => "there is no message",
             Self::TooManyImages => "there are more than 8 images",
             Self::ImageTooLarge => "an image is larger than 5 MB",
-            Self::MediaType => "an image is none of PNG, JPEG, GIF and WebP",
+            Self::MediaType => "an image is not PNG, JPEG, GIF or WebP",
             Self::ImageData => "an image is not given as base64 data",
-            Self::Misplaced => "a message holds a part that its role cannot say",
+            Self::Misplaced => "a message has a part that its role must not have",
         })
     }
 }

@@ -72,10 +72,7 @@ pub fn take() -> io::Result<Ends> {
 fn own(end: BorrowedFd<'_>) -> io::Result<OwnedFd> {
     let kind = SFlag::from_bits_truncate(fstat(end.as_fd())?.st_mode) & SFlag::S_IFMT;
     if kind != SFlag::S_IFIFO {
-        return Err(io::Error::new(
-            io::ErrorKind::InvalidInput,
-            "its standard input and output are no pipes",
-        ));
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "standard input and output must be pipes"));
     }
     end.try_clone_to_owned()
 }

@@ -59,12 +59,12 @@ pub fn parse(head: &[u8]) -> Result<Request, Refusal> {
     let mut parsed = Parsed::new(&mut headers);
     match parsed.parse(head) {
         Ok(Status::Complete(length)) if length == head.len() => {}
-        Ok(_) => return Err(Refusal::Malformed("the lines of the head do not end as they must")),
+        Ok(_) => return Err(Refusal::Malformed("a line of the head does not end with CR LF")),
         Err(Error::TooManyHeaders) => return Err(Refusal::TooLarge),
-        Err(_) => return Err(Refusal::Malformed("this is no HTTP/1.1 request")),
+        Err(_) => return Err(Refusal::Malformed("this is not an HTTP/1.1 request")),
     }
     let (Some(method), Some(uri), Some(minor)) = (parsed.method, parsed.path, parsed.version) else {
-        return Err(Refusal::Malformed("this is no HTTP/1.1 request"));
+        return Err(Refusal::Malformed("this is not an HTTP/1.1 request"));
     };
     if method == "CONNECT" {
         let target = Target::parse(uri, None).ok_or(Refusal::Malformed("CONNECT takes host:port"))?;
@@ -82,7 +82,7 @@ fn split_uri(method: &str, uri: &str) -> Result<(Target, String), Refusal> {
         Some((scheme, rest)) if scheme.eq_ignore_ascii_case(SCHEME) => rest,
         _ => {
             return Err(Refusal::Malformed(
-                "this is a proxy: it takes http://host/path, and CONNECT for all else",
+                "the target is not an http:// URL; use CONNECT for everything else",
             ));
         }
     };
@@ -91,7 +91,7 @@ fn split_uri(method: &str, uri: &str) -> Result<(Target, String), Refusal> {
     let path = match path.as_bytes().first() {
         Some(b'/') => path.into(),
         Some(b'?') => format!("/{path}"),
-        Some(_) => return Err(Refusal::Malformed("a fragment is the client's own")),
+        Some(_) => return Err(Refusal::Malformed("the URL has a fragment, which clients must not send")),
         None if method == "OPTIONS" => "*".into(),
         None => "/".into(),
     };

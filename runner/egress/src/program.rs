@@ -44,7 +44,9 @@ impl fmt::Display for BadOrder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Usage => write!(f, "it is started by harbor-runner; run `harbor help` instead"),
-            Self::OtherBuild(build) => write!(f, "the runner is of build {build:.80}, this proxy of {BUILD}"),
+            Self::OtherBuild(build) => {
+                write!(f, "the runner is from build {build:.80}, this proxy from {BUILD}")
+            }
             Self::Rule(bad) => write!(f, "its rules must be {bad}"),
         }
     }
@@ -94,7 +96,7 @@ fn take() -> io::Result<TcpListener> {
     let listener = TcpListener::from(io::stdin().as_fd().try_clone_to_owned()?);
     let local = listener.local_addr()?;
     if !getsockopt(&listener, sockopt::AcceptConn)? || !local.ip().is_loopback() {
-        return Err(io::Error::other("standard input is no socket that listens on a loopback address"));
+        return Err(io::Error::other("standard input is not a socket that listens on a loopback address"));
     }
     listener.set_nonblocking(true)?;
     nix::unistd::dup2_stdin(std::fs::File::open("/dev/null")?)?;

@@ -154,7 +154,11 @@ async fn read_head(client: &mut TcpStream) -> Result<(Vec<u8>, usize), Refusal> 
         }
         match (&mut *client).take(room).read_buf(&mut read).await {
             Ok(1..) => {}
-            Ok(0) | Err(_) => return Err(Refusal::Malformed("the head has no end")),
+            Ok(0) | Err(_) => {
+                return Err(Refusal::Malformed(
+                    "the connection ended before the head of the request was complete",
+                ));
+            }
         }
     }
 }

@@ -67,7 +67,7 @@ impl Reach {
         let found = match timeout(RESOLVE_LIMIT, self.look_up(target)).await {
             Ok(Ok(found)) => found,
             Ok(Err(error)) => return Err(failed(&error.to_string())),
-            Err(_) => return Err(failed("the lookup takes too long")),
+            Err(_) => return Err(failed("the name lookup took too long")),
         };
         let mut public = Vec::new();
         for address in found.into_iter().filter(|address| !is_private(address.ip())).take(MAX_ADDRESSES) {

@@ -73,14 +73,14 @@ impl fmt::Display for Refusal {
             }
             Self::Private(target) => write!(
                 f,
-                "refused {target}: this name has no public address; a private one has to be used as a number, and \
-                 allowed: harbor sandbox NAME --host ADDRESS:{}",
+                "refused {target}: this name has no public address; to use a private one, give the server its IP \
+                 address and allow that: harbor sandbox NAME --host ADDRESS:{}",
                 target.port
             ),
             Self::Malformed(why) => write!(f, "malformed: {why}"),
-            Self::Slow => write!(f, "the head of the request did not come in time"),
+            Self::Slow => write!(f, "the head of the request did not arrive in time"),
             Self::TooLarge => write!(f, "the head of the request is too long"),
-            Self::TooMany => write!(f, "there are too many connections"),
+            Self::TooMany => write!(f, "too many connections are open"),
             Self::Unresolved(target, why) => write!(f, "{target} could not be resolved: {why}"),
             Self::Unreachable(target, why) => write!(f, "{target} could not be reached: {why}"),
         }

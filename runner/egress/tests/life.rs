@@ -32,12 +32,12 @@ fn a_wrong_start_is_told_in_one_line() {
     let own = std::process::id().to_string();
     for (arguments, code, line) in [
         (&[][..], 2, "it is started by harbor-runner; run `harbor help` instead".to_owned()),
-        (&["0.0.0-old", &own][..], 2, format!("the runner is of build 0.0.0-old, this proxy of {BUILD}")),
+        (&["0.0.0-old", &own][..], 2, format!("the runner is from build 0.0.0-old, this proxy from {BUILD}")),
         (
             &[BUILD, &own, "a b"][..],
             2,
-            "its rules must be hosts like example.com, *.example.com, 192.0.2.7 or [2001:db8::1], each with :PORT, :* or \
-             nothing, and \"a b\" is none"
+            "its rules must be hosts like example.com, *.example.com, 192.0.2.7 or [2001:db8::1], each with :PORT, :* \
+             or nothing; \"a b\" is not one"
                 .into(),
         ),
         (&[BUILD, "1"][..], 1, "the parent has ended".into()),

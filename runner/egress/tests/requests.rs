@@ -142,8 +142,8 @@ fn a_name_does_not_lead_to_a_private_address() {
     let port = address.port();
     let proxy = Proxy::start(&[&format!("localhost:{port}")]);
     let text = format!(
-        "refused localhost:{port}: this name has no public address; a private one has to be used as a number, \
-         and allowed: harbor sandbox NAME --host ADDRESS:{port}\n"
+        "refused localhost:{port}: this name has no public address; to use a private one, give the server its IP \
+         address and allow that: harbor sandbox NAME --host ADDRESS:{port}\n"
     );
     assert_eq!(
         proxy.ask(&format!("CONNECT localhost:{port} HTTP/1.1\r\n\r\n")),

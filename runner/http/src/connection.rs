@@ -209,7 +209,7 @@ impl Connection {
 
     /// The error when a session is over, and no other can be begun in its place.
     pub fn session_lost(&self) -> Trouble {
-        let why = format!("{} has forgotten the session; a new one is begun", self.http.place());
+        let why = format!("{} has forgotten the session; Harbor begins a new one", self.http.place());
         Trouble::of(RemoteEnd::SessionLost, why)
     }
 
@@ -223,7 +223,7 @@ impl Connection {
             return Ok(());
         }
         let Ok(Bounded(batch)) = serde_json::from_slice::<Bounded<'_, MAX_BATCH>>(message) else {
-            return Err("the server's answer is no batch of at most 1000 messages");
+            return Err("the server's answer is not a batch of at most 1000 messages");
         };
         batch.iter().for_each(|message| self.deliver_one(message.get().as_bytes()));
         Ok(())

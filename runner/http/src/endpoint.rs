@@ -84,7 +84,7 @@ fn set(connection: &Connection, said: &[u8]) -> Result<(), Trouble> {
     let Some(url) = url.filter(|url| url.username().is_empty() && url.password().is_none()) else {
         return Err(Trouble::of(
             RemoteEnd::NoMcp,
-            format!("{} names no URL to post to", connection.http.place()),
+            format!("{} did not name a URL to post to", connection.http.place()),
         ));
     };
     if url.origin() != base.origin() {
@@ -97,8 +97,5 @@ fn set(connection: &Connection, said: &[u8]) -> Result<(), Trouble> {
 
 /// The cause of the end when a stream ends that nobody can do without.
 fn stream_ended(place: &str) -> EndCause<'static> {
-    EndCause::Remote {
-        kind: RemoteEnd::Unreachable,
-        why: format!("{place} has ended its stream of events").into(),
-    }
+    EndCause::Remote { kind: RemoteEnd::Unreachable, why: format!("{place} ended its event stream").into() }
 }

@@ -129,13 +129,12 @@ impl Connection {
             Body::Json => self.take_json(id, answer).await,
             Body::Events => self.take_events(id, answer, out.revision.is_none()).await,
             Body::Nothing => Err(self.no_mcp(&format!(
-                "it answers with nothing (HTTP {}); is it the URL of an MCP server?",
+                "its answer is empty (HTTP {}); is it the URL of an MCP server?",
                 status.as_u16()
             ))),
-            Body::Other(kind) => {
-                Err(self
-                    .no_mcp(&format!("it answers with {kind}, as pages do; is it the URL of an MCP server?")))
-            }
+            Body::Other(kind) => Err(self.no_mcp(&format!(
+                "it answers with {kind}, as a web page does; is it the URL of an MCP server?"
+            ))),
         }
     }
 
@@ -155,7 +154,7 @@ impl Connection {
         self.wire.room().await;
         self.deliver(&body).map_err(Trouble::broken)?;
         match self.wire.is_open(id) {
-            true => Err(Trouble::broken("the server's answer is none to this request")),
+            true => Err(Trouble::broken("the server answered a different request")),
             false => Ok(true),
         }
     }

@@ -17,7 +17,7 @@ const MOST: usize = 256 * 1024 * 1024;
 const ROOM: usize = 3 * MOST;
 
 /// The sentence where there is no room.
-pub const FULL: &str = "too much is under way with this server at once (256 MiB at most)";
+pub const FULL: &str = "open requests to this server hold more than 256 MiB, the limit";
 
 /// The sum of a process.
 #[derive(Debug, Clone, Default)]

@@ -52,9 +52,9 @@ impl Http {
         let mut own = HeaderMap::new();
         for (name, value) in &server.headers {
             let name = HeaderName::from_bytes(name.as_bytes())
-                .map_err(|_| wrong("one of its headers has no name"))?;
+                .map_err(|_| wrong("one of its headers has no valid name"))?;
             let mut value = HeaderValue::from_bytes(value.as_bytes())
-                .map_err(|_| wrong(&format!("the value of its header {name} is not of one line")))?;
+                .map_err(|_| wrong(&format!("the value of its header {name} is not a single line")))?;
             value.set_sensitive(true);
             own.insert(name, value);
         }
@@ -126,7 +126,7 @@ impl Http {
             }
             url = self.follow(&url, &answer)?;
         }
-        Err(Trouble::of(RemoteEnd::Forbidden, format!("{} redirects again and again", self.place())))
+        Err(Trouble::of(RemoteEnd::Forbidden, format!("{} redirects too many times", self.place())))
     }
 
     /// Where a redirect leads, if it may be followed.
@@ -136,7 +136,7 @@ impl Http {
         let to =
             answer.headers().get(LOCATION).and_then(|to| to.to_str().ok()).and_then(|to| from.join(to).ok());
         let Some(to) = to else {
-            return Err(forbidden(format!("{} redirects to nowhere (HTTP {status})", self.place())));
+            return Err(forbidden(format!("{} redirects without an address (HTTP {status})", self.place())));
         };
         let (here, there) = (place(from), place(&to));
         if !is_same_place(from, &to) {
@@ -147,7 +147,7 @@ impl Http {
         // After others a POST would become a GET.
         if !matches!(status, 307 | 308) {
             return Err(forbidden(format!(
-                "{here} redirects by HTTP {status}, as pages do; is it the URL of an MCP server?"
+                "{here} redirects with HTTP {status}, as a web page does; is it the URL of an MCP server?"
             )));
         }
         Ok(to)
@@ -157,7 +157,7 @@ impl Http {
     fn plain(&self, answer: Response) -> Result<Response, Trouble> {
         match is_packed(&answer) {
             true => Err(Trouble::broken(format!(
-                "{} answers in an encoding that was not asked for",
+                "{} answers in an encoding that Harbor did not ask for",
                 self.place()
             ))),
             false => Ok(answer),

@@ -67,7 +67,7 @@ impl Connection {
         let line = line.to_vec();
         if let Some(id) = out.id {
             if self.requests.borrow().len() >= MAX_REQUESTS {
-                return self.wire.lost(id, "too many requests are under way");
+                return self.wire.lost(id, "too many requests are open");
             }
             self.greets.set(self.greets.get() || out.is("initialize"));
             self.keep(&out, &line);
@@ -130,10 +130,8 @@ impl Connection {
         if session.is_some() && Loss::of(status, &body, true) == Some(Loss::Said) {
             self.add(Box::pin(self.clone().renew_or_end(session)));
         } else {
-            self.wire.remark(&format!(
-                "the server did not take a notification or an answer: HTTP {}",
-                status.as_u16()
-            ));
+            self.wire
+                .remark(&format!("the server refused a notification or an answer: HTTP {}", status.as_u16()));
         }
     }
 

@@ -33,20 +33,20 @@ impl Connection {
             self.wire.challenged(&said);
         }
         if challenge.wants_more && !is_known && !self.http.says_who_asks() {
-            let why = format!("{place} wants more rights for this than Harbor was given");
+            let why = format!("{place} requires more rights for this than Harbor has");
             let broken = !contacting;
             return Some(Trouble { broken, ..Trouble::of(RemoteEnd::NeedsAuthorization, why) });
         }
         if is_known && !self.http.says_who_asks() && (challenge.is_bearer || self.http.has_grant()) {
             let why = match self.http.has_grant() {
-                true => format!("{place} does not let Harbor in any more"),
-                false => format!("{place} wants you to let Harbor in"),
+                true => format!("{place} no longer accepts Harbor's login"),
+                false => format!("{place} requires you to sign in"),
             };
             return Some(Trouble::of(RemoteEnd::NeedsAuthorization, why));
         }
         let why = format!(
-            "{place} does not let Harbor in (HTTP {}): it wants a key; `harbor add` with `--header 'Authorization: Bearer …'` \
-             gives one",
+            "{place} refused Harbor (HTTP {}): it requires a key; give one with `harbor add … --header 'Authorization: \
+             Bearer …'`",
             status.as_u16()
         );
         Some(if contacting || is_known {

@@ -94,7 +94,7 @@ impl Connection {
         let Some((out, line)) = greeting else { return Err(self.session_lost()) };
         let greeted = timeout(NOTE_LIMIT, self.greet(&out, &line)).await;
         greeted.unwrap_or_else(|_| Err(self.session_lost()))?;
-        self.wire.remark("it had forgotten the session; a new one was begun");
+        self.wire.remark("the server had forgotten the session; Harbor began a new one");
         self.missed();
         self.add(Box::pin(self.clone().stand()));
         Ok(())

@@ -39,7 +39,7 @@ impl Connection {
                     }
                     Trouble::of(
                         RemoteEnd::Unreachable,
-                        format!("{} ends its streams at once", self.http.place()),
+                        format!("{} ends its event streams immediately", self.http.place()),
                     )
                 }
                 // It had one: it may not know the session any more.

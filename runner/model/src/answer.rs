@@ -112,7 +112,7 @@ impl Answer {
         if number >= MAX_CALLS {
             return Err(failed(
                 Cause::Protocol,
-                format!("the model wants more than {MAX_CALLS} calls at once"),
+                format!("the model asked for more than {MAX_CALLS} calls at once"),
             ));
         }
         let is_free =
@@ -129,7 +129,7 @@ impl Answer {
     pub(crate) fn arguments(&mut self, call: usize, text: &str) -> Result<(), Failure> {
         self.argument_bytes += text.len();
         if self.argument_bytes > MAX_ARGUMENTS {
-            return Err(failed(Cause::Protocol, "the arguments of a call have no end"));
+            return Err(failed(Cause::Protocol, "the arguments of a call are too long"));
         }
         let Some(call) = self.calls.get_mut(call).filter(|call| !call.ended && !text.is_empty()) else {
             return Ok(());

@@ -34,7 +34,7 @@ const MAX_SHOWN: usize = 64;
 /// Why they are not known.
 pub async fn models(clients: &Clients, target: &Target) -> Result<Vec<Model>, Failure> {
     let late =
-        || failed(Cause::Timeout, format!("the list of models did not come within {} s", LIMIT.as_secs()));
+        || failed(Cause::Timeout, format!("the list of models did not arrive within {} s", LIMIT.as_secs()));
     let mut models = timeout(LIMIT, list(clients, target)).await.unwrap_or_else(|_| Err(late()))?;
     models.truncate(MAX_MODELS);
     Ok(models)

@@ -50,7 +50,8 @@ pub async fn perform(clients: &Clients, mut chat: Chat, up: &Up, credit: &Credit
     let (answer, dropped_tools) = ask(&way, &mut chat, &clock).await?;
     let kind = answer.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let framing = dialect::framing(chat.target.dialect, kind).ok_or_else(|| {
-        let why = format!("{} answers with no stream of its dialect: is the base URL right?", way.place());
+        let why =
+            format!("{} did not answer with a stream of its dialect: is the base URL right?", way.place());
         failed(Cause::Protocol, why)
     })?;
     let Chat { id, target, tools, .. } = chat;
@@ -168,7 +169,7 @@ impl Clock {
         let late = |why: String| failed(Cause::Timeout, why);
         timeout(left.min(self.idle), wait).await.map_err(|_| match left < self.idle {
             true => late(format!("the answer took more than {} s", self.total.as_secs_f32())),
-            false => late(format!("nothing came for {} s", self.idle.as_secs_f32())),
+            false => late(format!("the provider sent nothing for {} s", self.idle.as_secs_f32())),
         })
     }
 
@@ -223,6 +224,9 @@ mod tests {
         assert_eq!(late.message, "the answer took more than 0.15 s");
         clock.stood_still_for(Duration::from_millis(200));
         let late = clock.within(std::future::pending::<()>()).await.unwrap_err();
-        assert_eq!((late.cause, late.message.as_str()), (Cause::Timeout, "nothing came for 0.1 s"));
+        assert_eq!(
+            (late.cause, late.message.as_str()),
+            (Cause::Timeout, "the provider sent nothing for 0.1 s")
+        );
     }
 }

@@ -26,7 +26,9 @@ pub async fn count(clients: &Clients, chat: &Chat) -> Result<u64, Failure> {
     if !counts_tokens(chat.target.kind, chat.target.dialect) {
         return Err(failed(Cause::Refused, "this provider does not count tokens"));
     }
-    let late = || failed(Cause::Timeout, format!("nothing was counted within {} s", LIMIT.as_secs()));
+    let late = || {
+        failed(Cause::Timeout, format!("the provider did not count the tokens within {} s", LIMIT.as_secs()))
+    };
     timeout(LIMIT, ask(clients, chat)).await.unwrap_or_else(|_| Err(late()))
 }
 
@@ -40,5 +42,5 @@ async fn ask(clients: &Clients, chat: &Chat) -> Result<u64, Failure> {
     let body = way.read(&mut answer, MAX_LIST).await?;
     let value: Option<Value> = serde_json::from_slice(&body).ok();
     let tokens = value.and_then(|value| value.get("input_tokens")?.as_u64());
-    tokens.ok_or_else(|| failed(Cause::Protocol, "the provider has counted nothing"))
+    tokens.ok_or_else(|| failed(Cause::Protocol, "the provider's answer has no token count"))
 }

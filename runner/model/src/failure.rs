@@ -21,9 +21,7 @@ pub fn unanswered(trouble: Trouble, place: &str) -> Failure {
     match trouble.kind {
         RemoteEnd::Forbidden => failed(
             Cause::Refused,
-            format!(
-                "{place} is a private address or is spoken to without TLS, which this provider is not allowed"
-            ),
+            format!("{place} is a private address or has no TLS, and this provider may use neither"),
         ),
         _ => failed(Cause::Unreachable, trouble.why),
     }
@@ -31,7 +29,7 @@ pub fn unanswered(trouble: Trouble, place: &str) -> Failure {
 
 /// The failure of an answer that is no JSON, or not as its dialect has it.
 pub fn no_such_thing() -> Failure {
-    failed(Cause::Protocol, "the provider's answer is not what its dialect says")
+    failed(Cause::Protocol, "the provider's answer does not follow its dialect")
 }
 
 /// The failure that a provider tells in the midst of a stream.

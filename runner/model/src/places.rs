@@ -12,7 +12,7 @@ use crate::failure::failed;
 /// When it is none.
 pub fn base(target: &Target) -> Result<Url, Failure> {
     harbor_policy::remote::parse(&target.base_url)
-        .map_err(|expected| failed(Cause::Refused, format!("the base URL is none: expected {expected}")))
+        .map_err(|expected| failed(Cause::Refused, format!("the base URL is not valid: expected {expected}")))
 }
 
 /// The URL for what the dialect calls `path`: `chat/completions`, `models`, `messages`; for Ollama `chat`, `tags`.

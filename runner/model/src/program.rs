@@ -32,7 +32,10 @@ const USAGE: u8 = 2;
 pub fn run() -> ExitCode {
     let parent = std::env::args().nth(1).and_then(|pid| pid.parse().ok());
     let Some(parent) = parent else {
-        let _ = writeln!(io::stderr(), "harbor-model-worker is started by harbor-bridge; run `harbor help`");
+        let _ = writeln!(
+            io::stderr(),
+            "harbor-model-worker is started by harbor-bridge; run `harbor help` instead"
+        );
         return USAGE.into();
     };
     match begin(parent) {
@@ -95,10 +98,12 @@ async fn read_link(mut reader: LinkReader, worker: Worker) -> io::Result<()> {
             match get_message(body).map_err(io::Error::other)? {
                 ToModel::Hello { protocol: LINK_PROTOCOL, build } if build == BUILD => greeted = true,
                 ToModel::Hello { build, .. } => {
-                    let message = format!("the bridge is of build {build:.80}, this worker of {BUILD}");
+                    let message = format!("the bridge is from build {build:.80}, this worker from {BUILD}");
                     return Err(io::Error::other(message));
                 }
-                _ if !greeted => return Err(io::Error::other("the bridge did not greet first")),
+                _ if !greeted => {
+                    return Err(io::Error::other("the bridge's first message was not a greeting"));
+                }
                 ToModel::Shutdown => return Ok(()),
                 message => worker.take(message),
             }

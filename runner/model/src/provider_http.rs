@@ -110,7 +110,7 @@ fn headers(dialect: Dialect, key: Option<&Secret>) -> Result<HeaderMap, Failure>
             }
         };
         let mut value = HeaderValue::from_str(value.expose())
-            .map_err(|_| failed(Cause::Unauthorized, "the key is not of one line of plain text"))?;
+            .map_err(|_| failed(Cause::Unauthorized, "the key is not a single line of plain text"))?;
         value.set_sensitive(true);
         headers.insert(name, value);
     }
@@ -153,7 +153,7 @@ impl Way {
     /// When it is too long or does not come whole.
     pub async fn read(&self, answer: &mut Response, limit: usize) -> Result<Vec<u8>, Failure> {
         body::read(answer, limit).await.map_err(|no| match no {
-            NoBody::TooLong => failed(Cause::Protocol, format!("{} answers with too much", self.place())),
+            NoBody::TooLong => failed(Cause::Protocol, format!("the answer of {} is too long", self.place())),
             NoBody::Broken(_) => self.cut(),
         })
     }
@@ -174,12 +174,13 @@ impl Way {
         let answer = sent.map_err(|error| unanswered(Trouble::from_request(&error, &place), &place))?;
         let status = answer.status();
         if is_packed(&answer) {
-            let why = format!("{place} answers in an encoding that was not asked for");
+            let why = format!("{place} answers in an encoding that Harbor did not ask for");
             return Err(Failure { status: Some(status.as_u16()), ..failed(Cause::Protocol, why) }.into());
         }
         if status.is_redirection() {
-            let why =
-                format!("{place} sends on to another address, where no key goes: is the base URL right?");
+            let why = format!(
+                "{place} redirects to another address, and Harbor does not send the key there: is the base URL right?"
+            );
             return Err(Failure { status: Some(status.as_u16()), ..failed(Cause::Refused, why) }.into());
         }
         if status.is_success() { Ok(answer) } else { Err(self.refusal(answer).await) }

@@ -52,7 +52,9 @@ impl Worker {
             ToModel::Scale { id, image, longest } => self.answer(id, async move |_| {
                 match tokio::task::spawn_blocking(move || pictures::scaled(image, longest)).await {
                     Ok(image) => FromModel::Scaled { id, image },
-                    Err(_) => FromModel::Failed { id, failure: failed(Cause::Refused, "it was given up") },
+                    Err(_) => {
+                        FromModel::Failed { id, failure: failed(Cause::Refused, "the request was given up") }
+                    }
                 }
             }),
             ToModel::Count(chat) => self.answer(chat.id, async move |clients| {
@@ -68,7 +70,7 @@ impl Worker {
     fn chat(&self, chat: Chat) {
         let id = chat.id;
         if self.open.refuses(id) {
-            let failure = failed(Cause::Refused, "too many requests to models are open");
+            let failure = failed(Cause::Refused, "too many requests to models are open; try again later");
             return self.up.event(id, Event::Error(failure));
         }
         let credit = Rc::new(Credit::new(chat.credit));
@@ -85,7 +87,7 @@ impl Worker {
         F: AsyncFnOnce(Rc<Clients>) -> FromModel + 'static,
     {
         if self.open.refuses(id) {
-            let failure = failed(Cause::Refused, "too many requests to models are open");
+            let failure = failed(Cause::Refused, "too many requests to models are open; try again later");
             return self.up.send(&FromModel::Failed { id, failure });
         }
         let (up, clients) = (self.up.clone(), self.clients.clone());

@@ -93,19 +93,19 @@ struct ErrorObject<'a> {
 pub fn read(line: &[u8]) -> Result<Message<'_>, NoMessage> {
     let stray = |why| NoMessage { answers: Shown::of(line).answered(), why };
     if line.first() != Some(&b'{') && line.trim_ascii_start().first() != Some(&b'{') {
-        return Err(NoMessage { answers: None, why: "it is no JSON object" });
+        return Err(NoMessage { answers: None, why: "it is not a JSON object" });
     }
     let text = std::str::from_utf8(line).map_err(|_| stray("it is not UTF-8"))?;
     let Envelope { id, method, params, result, error } = split(text).map_err(stray)?;
     let params = params.unwrap_or("{}");
     let method =
-        method.map(|json| text_of(json).ok_or_else(|| stray("its method is no text"))).transpose()?;
+        method.map(|json| text_of(json).ok_or_else(|| stray("its method is not a string"))).transpose()?;
     match (method, id) {
         (Some(method), Some(id)) if is_id(id) => Ok(Message::Request { id, method, params }),
         (Some(_), Some(_)) => Err(stray("its id is neither a string nor a number")),
         (Some(method), None) => Ok(Message::Notification { method, params }),
         (None, Some(id)) => {
-            let id = own_id(id).ok_or_else(|| stray("its id is none of Harbor's"))?;
+            let id = own_id(id).ok_or_else(|| stray("its id is not the id of a request from Harbor"))?;
             Ok(Message::Response { id, answer: answer(result, error) })
         }
         (None, None) => Err(stray("it has neither method nor id")),
@@ -127,7 +127,7 @@ fn split(text: &str) -> Result<Envelope<'_>, &'static str> {
         twice |= place.replace(value).is_some();
     }
     if twice {
-        return Err("a key stands twice in it");
+        return Err("it has a key twice");
     }
     let Envelope { id, method, params, result, error } = &mut envelope;
     for member in [id, method, params, result, error] {
@@ -149,7 +149,7 @@ fn own_id(text: &str) -> Option<u64> {
 fn answer<'a>(result: Option<&'a str>, error: Option<&'a str>) -> Answer<'a> {
     match (result, error) {
         (Some(result), None) if result.starts_with('{') => Answer::Result(result),
-        (Some(_), None) => Answer::Malformed("the result is no object"),
+        (Some(_), None) => Answer::Malformed("the result is not an object"),
         (None, Some(error)) => match serde_json::from_str::<ErrorObject<'_>>(error) {
             Ok(ErrorObject { code, message, data }) => {
                 Answer::Error { code, message, data: data.map(RawValue::get) }
@@ -210,7 +210,7 @@ mod tests {
             Ok(Message::Response { id: 7, answer: Answer::Result("{}") })
         );
         for twice in [r#"{"id":null,"id":7,"result":{}}"#, r#"{"id":7,"result":{},"r\u0065sult":{}}"#] {
-            let why = "a key stands twice in it";
+            let why = "it has a key twice";
             assert_eq!(read(twice.as_bytes()), Err(NoMessage { answers: Some(7), why }), "{twice}");
         }
     }
@@ -227,7 +227,7 @@ mod tests {
         assert_eq!(broken(br#"{"id":7,"params":{},"params":{},"method":"roots/list"}"#), None);
         for (line, why) in [
             (r#"{"id":7}"#, "neither"),
-            (r#"{"id":7,"result":1}"#, "no object"),
+            (r#"{"id":7,"result":1}"#, "not an object"),
             (r#"{"id":7,"result":{},"error":{}}"#, "both"),
             (r#"{"id":7,"error":{"code":"x"}}"#, "lacks"),
         ] {

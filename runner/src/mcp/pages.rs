@@ -152,20 +152,24 @@ impl Pages {
 
     /// A sentence on why the list was cut off.
     pub fn flaw(&self) -> Option<String> {
-        self.flaw
-            .map(|why| format!("{} {why}; what came until then counts, each name once", self.kind.method()))
+        self.flaw.map(|why| {
+            format!(
+                "{} {why}; Harbor uses the items that came until then, each name once",
+                self.kind.method()
+            )
+        })
     }
 
     /// The remark about items that were left out.
     pub fn remark(&self) -> Option<String> {
         let (own, method) = (self.own, self.kind.method());
-        (own > 0).then(|| format!("items of {method} are left out: {own} come from this Harbor itself"))
+        (own > 0).then(|| format!("{own} items of {method} are left out: they come from this Harbor itself"))
     }
 
     /// Takes the result of one page; without what the Harbor with the identity `own` is told of itself by another one.
     pub fn take(&mut self, result: &str, own: &str) -> Next {
         let Ok(page) = serde_json::from_str::<Page<'_>>(result) else {
-            return Next::Wrong("the page has no list of items, more than one, or one of more than 100,000");
+            return Next::Wrong("the page must have exactly one list of at most 100,000 items");
         };
         self.pages += 1;
         for item in page.tools.0 {
@@ -193,7 +197,7 @@ impl Pages {
         } else if self.cursors.insert(cursor) {
             Next::More(Request::new(self.kind.method(), members))
         } else {
-            self.cut_off("has pages in a circle: a cursor comes again")
+            self.cut_off("has pages in a circle: a cursor occurs twice")
         }
     }
 
@@ -236,7 +240,7 @@ mod tests {
             {"_meta":{"harbor/via":["aaaaaaaaaaaaaaaa"]}}]}"#;
         let kept = r#"[{"_meta":{"harbor/via":["0123456789abcdef"]}}]"#;
         assert_eq!(pages.take(page, "aaaaaaaaaaaaaaaa"), Next::Whole(kept.into(), 1));
-        let told = "items of prompts/list are left out: 2 come from this Harbor itself";
+        let told = "2 items of prompts/list are left out: they come from this Harbor itself";
         assert_eq!(pages.remark().as_deref(), Some(told));
         assert_eq!(Pages::begin(Kind::Prompts).0.remark(), None);
     }

@@ -30,17 +30,19 @@ pub fn designated(schema: &str) -> Result<Vec<(String, String)>, &'static str> {
     let (mut found, mut names) = (Vec::new(), HashSet::new());
     for (property, said) in properties.into_iter().flatten() {
         let Some(name) = said.get(KEY) else { continue };
-        let name =
-            name.as_str().filter(|name| is_name(name)).ok_or("an x-mcp-header is no name of a header")?;
+        let name = name
+            .as_str()
+            .filter(|name| is_name(name))
+            .ok_or("an x-mcp-header is not the name of a header")?;
         if !matches!(said["type"].as_str(), Some("string" | "integer" | "boolean")) {
-            return Err("an x-mcp-header stands at what is neither string, integer nor boolean");
+            return Err("an x-mcp-header is set for a property that is neither string, integer nor boolean");
         }
         if !names.insert(name.to_ascii_lowercase()) {
             return Err("two properties have the same x-mcp-header");
         }
         found.push((property.clone(), name.to_owned()));
     }
-    if found.len() <= MAX { Ok(found) } else { Err("it has too many x-mcp-header") }
+    if found.len() <= MAX { Ok(found) } else { Err("it has too many x-mcp-header properties") }
 }
 
 fn is_name(name: &str) -> bool {

@@ -127,12 +127,14 @@ impl Checker {
     #[must_use]
     pub fn check(&self, data: &str) -> Verdict {
         if data.len() > MAX_DATA {
-            return Verdict::NotChecked("they are longer than 1 MiB");
+            return Verdict::NotChecked("the data is longer than 1 MiB");
         }
         let value: Value = match serde_json::from_str(data) {
             Ok(value) => value,
             Err(_) if serde_json::from_str::<IgnoredAny>(data).is_ok() => {
-                return Verdict::NotChecked("they have a number, a text or a depth that cannot be read");
+                return Verdict::NotChecked(
+                    "the data has a number, a text or a depth that Harbor cannot read",
+                );
             }
             Err(error) => {
                 let why = bounded(&format!("it cannot be read: {error}"), MAX_WHY);
@@ -140,7 +142,7 @@ impl Checker {
             }
         };
         if Work::new(&self.schema, MAX_STEPS).steps(&value).is_err() {
-            return Verdict::NotChecked("their schema asks for too many steps");
+            return Verdict::NotChecked("the check takes too many steps");
         }
         if self.validator.is_valid(&value) { Verdict::Fits } else { Verdict::Wrong(self.explain(&value)) }
     }
@@ -167,7 +169,7 @@ fn sentence(error: &ValidationError<'_>) -> String {
     match error.kind() {
         // Shown unmasked by the crate.
         ValidationErrorKind::PropertyNames { error } => {
-            format!("the name of a property: {}", error.masked_with("it"))
+            format!("the name of a property is wrong: {}", error.masked_with("it"))
         }
         ValidationErrorKind::Enum { options } => format!("it is none of {options}"),
         ValidationErrorKind::Constant { expected_value } => format!("it is not {expected_value}"),

@@ -68,7 +68,7 @@ pub fn read_tools(items: &str) -> (Vec<Tool<'_>>, LeftOut) {
     for item in items {
         let tool = read_tool(item.get()).and_then(|tool| match names.insert(tool.name.clone()) {
             true => Ok(tool),
-            false => Err("its name stands twice"),
+            false => Err("its name occurs twice"),
         });
         match tool {
             Ok(tool) => tools.push(tool),
@@ -88,7 +88,7 @@ pub fn read_tools(items: &str) -> (Vec<Tool<'_>>, LeftOut) {
 /// means something else. Or a member stands twice, of which two readers may take different ones.
 pub fn read_tool(item: &str) -> Result<Tool<'_>, &'static str> {
     if !item.starts_with('{') {
-        return Err("it is no object");
+        return Err("it is not an object");
     }
     let read = ItemMembers::read(item)?;
     let [name, title, description, input_schema, output_schema, annotations] = read.known;
@@ -122,13 +122,13 @@ impl<'a> ItemMembers<'a> {
     fn read(item: &'a str) -> Result<Self, &'static str> {
         let (mut known, mut more, mut seen) = ([None; 6], Vec::new(), HashSet::new());
         for member in Members::of(item) {
-            let (name, text) = member.map_err(|_| "it is no object")?;
+            let (name, text) = member.map_err(|_| "it is not an object")?;
             // Half a surrogate pair comes as it was written, and so may a name that begins with a quotation mark.
             if name.starts_with('"') && serde_json::from_str::<BTreeMap<String, IgnoredAny>>(item).is_err() {
                 return Err("one of its members has no name");
             }
             if !seen.insert(name.clone()) {
-                return Err("a member stands twice");
+                return Err("it has a member twice");
             }
             // One that is null says nothing.
             match KNOWN.iter().position(|known| *known == name) {
@@ -138,7 +138,7 @@ impl<'a> ItemMembers<'a> {
             }
         }
         if more.len() > MAX_MORE {
-            return Err("it has more than 50 members that nobody knows");
+            return Err("it has more than 50 unknown members");
         }
         Ok(Self { known, more })
     }

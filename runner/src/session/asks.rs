@@ -54,7 +54,7 @@ impl Session {
             Err(why) => return self.fail(id, CallFailure::Malformed(why.into())),
         };
         if again.takes(round, !questions.is_empty(), wire_id).is_err() {
-            let why = format!("it asked for input {MAX_ROUNDS} times without coming to a result");
+            let why = format!("it asked for input {MAX_ROUNDS} times without giving a result");
             return self.fail(id, CallFailure::InputRefused(why.into()));
         }
         self.asks.borrow_mut().rounds.insert(id, call);

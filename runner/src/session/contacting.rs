@@ -19,7 +19,8 @@ use crate::mcp::write::{discover, initialize, put_notification, put_request};
 const MAX_NAME: usize = 256;
 const MAX_INSTRUCTIONS: usize = 16 * 1024;
 
-const MODERN_BY_INITIALIZE: &str = "it answered initialize with 2026-07-28, a revision without initialize; Harbor goes on by the revision that it asked for";
+const MODERN_BY_INITIALIZE: &str = "it answered initialize with 2026-07-28, a revision without initialize; Harbor uses \
+                                    the revision that it asked for";
 
 /// The members of an answer to `initialize` or `server/discover` that are read.
 #[derive(Deserialize)]

@@ -69,7 +69,7 @@ impl Session {
             let is_answer = Shown::of(line).is_answer();
             match &mut read {
                 Ok(Message::Response { .. }) if !is_answer => {
-                    read = Err(NoMessage { answers: None, why: "it is a piece of a message" });
+                    read = Err(NoMessage { answers: None, why: "it is only a part of a message" });
                 }
                 Ok(_) => self.pieces.set(0),
                 Err(no_message) if !is_answer => no_message.answers = None,

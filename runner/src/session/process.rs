@@ -83,7 +83,7 @@ pub async fn run(session: &Rc<Session>, plan: &Plan, reaper: &Rc<Reaper>) -> End
             End::Because(cause) => break (cause, process.tail.text()),
             End::StartAgain => {
                 known = Some(Era::Legacy);
-                let why = "it ended after it was asked by server/discover; it is started again and greeted by initialize";
+                let why = "it ended when Harbor sent server/discover; Harbor starts it again and sends initialize instead";
                 session.up.remark(session.number, why);
             }
         }

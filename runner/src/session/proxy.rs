@@ -51,7 +51,7 @@ impl Proxy {
         tokio::task::spawn_local(async move {
             tell(&up, number, &refusals, &name, helper.stderr).await;
             if exited.await.is_ok() {
-                up.remark(number, "its egress proxy has ended: it has no network until it is started again");
+                up.remark(number, "its egress proxy has ended: it has no network until it is restarted");
             }
         });
         Ok(proxy)

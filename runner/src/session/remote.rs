@@ -147,7 +147,7 @@ impl Wire {
             }
             Some(open) => match open.bridge_id() {
                 Some(bridge_id) => self.session.fail(bridge_id, failure.clone()),
-                None => self.session.contact_broken(Some(&open), "its answer did not come whole"),
+                None => self.session.contact_broken(Some(&open), "its answer is incomplete"),
             },
             None => {}
         }

@@ -44,7 +44,7 @@ impl Session {
         }
         if left_out.count > 0 {
             let (count, first) = (left_out.count, left_out.first);
-            flaws.push(format!("items of tools/list are left out: {count}; of the first, {first}"));
+            flaws.push(format!("{count} items of tools/list are left out; the first because {first}"));
         }
         flaws.extend(object_schema::remark(&object_schema::complete(&mut tools)));
         self.tools.borrow_mut().keep(&tools, fetch.check_output);
@@ -98,13 +98,13 @@ impl Session {
             Ok(Some(content)) if content.len() > MAX_STRUCTURED => return,
             Ok(Some(content)) => match self.mismatch(tool, Side::Output, content) {
                 None => return,
-                Some(mismatch) if mismatch.rule.is_empty() => "something does not hold".into(),
-                Some(mismatch) => format!("{} does not hold", cut(&mismatch.rule, MAX_REASON)),
+                Some(mismatch) if mismatch.rule.is_empty() => "a rule of the schema is broken".into(),
+                Some(mismatch) => format!("the rule {} is broken", cut(&mismatch.rule, MAX_REASON)),
             },
             Err(why) => why.to_owned(),
         };
         let text =
-            format!("the results of {} do not fit its outputSchema: {why}; they are passed on", named(tool));
+            format!("a result of {} does not fit its outputSchema: {why}; Harbor passes it on", named(tool));
         let remark = self.tools.borrow_mut().schema(tool, Side::Output).and_then(|schema| schema.once(text));
         self.remark(remark);
     }
@@ -143,7 +143,7 @@ fn structured(result: &str) -> Result<Option<&str>, &'static str> {
         is_error: Option<&'a RawValue>,
     }
     let said: StructuredResult<'_> =
-        serde_json::from_str(result).map_err(|_| "structuredContent or isError stands in it twice")?;
+        serde_json::from_str(result).map_err(|_| "it has structuredContent or isError twice")?;
     if said.is_error.is_some_and(|is_error| is_error.get() == "true") {
         return Ok(None);
     }

@@ -49,11 +49,13 @@ impl Unmounting {
                     let point = point.display();
                     let text = if is_done {
                         format!(
-                            "{point} was unmounted, for it as well; `harbor restart {name}` when it is mounted again"
+                            "{point} was unmounted, also in its sandbox; run `harbor restart {name}` when it is \
+                             mounted again"
                         )
                     } else {
                         format!(
-                            "{point} was unmounted, and could not be for it: `harbor stop {name}` before you unplug the disk"
+                            "{point} was unmounted, but not in its sandbox: run `harbor stop {name}` before you unplug \
+                             the disk"
                         )
                     };
                     up.remark(number, &text);

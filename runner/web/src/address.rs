@@ -60,7 +60,7 @@ impl Rules {
     fn why(&self, place: &str) -> String {
         match self.only_loopback {
             true => {
-                format!("{place} is not this machine, and the URL is without TLS; `--allow-http` allows that")
+                format!("{place} is not this machine, and the URL has no TLS; `--allow-http` allows that")
             }
             false => format!("{place} is a private address; `--allow-private` allows that"),
         }
@@ -86,8 +86,8 @@ async fn look_up(rules: &Rules, name: &str) -> Result<Vec<SocketAddr>, Unresolve
     let looked = timeout(RESOLVE_LIMIT, tokio::net::lookup_host((name, 0))).await;
     let found: Vec<SocketAddr> = match looked {
         Ok(Ok(found)) => found.collect(),
-        Ok(Err(_)) => return Err(failed("the system's resolver knows none")),
-        Err(_) => return Err(failed("the lookup takes too long")),
+        Ok(Err(_)) => return Err(failed("the system's resolver knows no address")),
+        Err(_) => return Err(failed("the name lookup took too long")),
     };
     let is_server = name.eq_ignore_ascii_case(&rules.host);
     let mut usable = found;

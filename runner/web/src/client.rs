@@ -64,7 +64,7 @@ fn builder(rules: Rules, url: &Url) -> ClientBuilder {
 
 fn built(builder: ClientBuilder) -> Result<Client, Trouble> {
     builder.build().map_err(|_| {
-        Trouble::of(RemoteEnd::Tls, "TLS cannot be used: this system's certificates cannot be read")
+        Trouble::of(RemoteEnd::Tls, "TLS does not work: this system's certificates cannot be read")
     })
 }
 
@@ -85,7 +85,7 @@ fn proxy(url: &Url, env: &[(String, String)]) -> Result<Option<Proxy>, Trouble> 
     let Some(proxy) = value(name).or_else(|| value("ALL_PROXY")) else { return Ok(None) };
     // An error of its own could show the password that is in it.
     let proxy = Proxy::all(proxy)
-        .map_err(|_| Trouble::of(RemoteEnd::Unreachable, format!("{name} is no URL of a proxy")))?;
+        .map_err(|_| Trouble::of(RemoteEnd::Unreachable, format!("{name} is not the URL of a proxy")))?;
     Ok(Some(proxy.no_proxy(value("NO_PROXY").and_then(NoProxy::from_string))))
 }
 

@@ -50,11 +50,12 @@ impl Public {
         let looked = tokio::time::timeout(FOUND_LIMIT, tokio::net::lookup_host((name, 0))).await;
         let Ok(Ok(mut found)) = looked else {
             return Err(
-                "the server sends on to a name that is not found here, and a proxy is not left to find it",
+                "the server redirects to a name that this machine cannot resolve, and Harbor does not let a proxy \
+                 resolve it",
             );
         };
         let private = found.any(|address| is_private(address.ip()));
-        if private { Err("the server sends on to a name with a private address") } else { Ok(()) }
+        if private { Err("the server redirects to a name with a private address") } else { Ok(()) }
     }
 }
 

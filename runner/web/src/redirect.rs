@@ -30,14 +30,14 @@ pub fn is_private_url(url: &Url) -> bool {
 /// # Errors
 /// A sentence.
 pub fn on(from: &Url, location: &str, private: bool) -> Result<Url, &'static str> {
-    let next = from.join(location).map_err(|_| "the server sends on to no address")?;
+    let next = from.join(location).map_err(|_| "the server redirects without an address")?;
     match (from.scheme(), next.scheme()) {
-        ("https", "http") => Err("the server sends on from https to http"),
+        ("https", "http") => Err("the server redirects from https to http"),
         (_, "http" | "https") if !private && is_private_url(&next) => {
-            Err("the server sends on to a private address")
+            Err("the server redirects to a private address")
         }
         (_, "http" | "https") if next.has_host() => Ok(next),
-        _ => Err("the server sends on to something that is no web address"),
+        _ => Err("the server redirects to something that is not a web address"),
     }
 }
 

@@ -50,13 +50,13 @@ impl Trouble {
             return unreachable(match io {
                 Some(ErrorKind::ConnectionRefused) => format!("nothing listens at {place}"),
                 Some(ErrorKind::NetworkUnreachable | ErrorKind::HostUnreachable) => {
-                    format!("there is no way to {place}; is this machine connected?")
+                    format!("{place} cannot be reached; is this machine online?")
                 }
                 Some(ErrorKind::ConnectionReset | ErrorKind::UnexpectedEof) => {
                     format!("{place} closed the connection at once")
                 }
-                _ if error.is_timeout() => format!("{place} does not take connections"),
-                _ => format!("there is no connection to {place}"),
+                _ if error.is_timeout() => format!("{place} does not accept connections"),
+                _ => format!("the connection to {place} failed"),
             });
         }
         Self::broken(match io {
@@ -96,9 +96,9 @@ impl Error for Unresolved {}
 pub fn of_status(status: StatusCode, wait: Option<u32>, place: &str) -> String {
     let again = wait.map_or_else(|| "try again later".into(), |wait| format!("try again in {wait} s"));
     let means = match status.as_u16() {
-        429 => format!("it has had too many requests; {again}"),
-        502..=504 => format!("it is not to be had right now; {again}"),
-        500.. => format!("something is wrong at its end; {again}, or tell whoever runs it"),
+        429 => format!("it received too many requests; {again}"),
+        502..=504 => format!("it is not available right now; {again}"),
+        500.. => format!("it has an error of its own; {again}, or tell its operator"),
         _ => return format!("{place} answered HTTP {}", status.as_u16()),
     };
     format!("{place} answered HTTP {}: {means}", status.as_u16())
@@ -120,8 +120,8 @@ fn of_tls(error: &rustls::Error, place: &str) -> String {
             }
             // A bad signature: somebody who is trusted has the name of who signed it.
             CertificateError::UnknownIssuer | CertificateError::BadSignature => format!(
-                "the certificate of {place} is signed by nobody whom this system trusts; add its authority to the system's \
-                 certificates, or name a file by SSL_CERT_FILE and `harbor shutdown`: the next bridge has the new environment"
+                "this system does not trust who signed the certificate of {place}; add that authority to the system's \
+                 certificates, or set SSL_CERT_FILE and run `harbor shutdown`, so that the next bridge uses it"
             ),
             CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
                 format!("the certificate of {place} is for another host")
@@ -129,7 +129,7 @@ fn of_tls(error: &rustls::Error, place: &str) -> String {
             CertificateError::Revoked => format!("the certificate of {place} was revoked"),
             // By its name: the type of this cause belongs to a crate below.
             CertificateError::Other(why) if why.to_string().contains("CaUsedAsEndEntity") => format!(
-                "the certificate of {place} is one of an authority, and none of a server; `openssl req -x509 -addext \
+                "the certificate of {place} is an authority's, not a server's; `openssl req -x509 -addext \
                  basicConstraints=critical,CA:FALSE …` makes one for a server"
             ),
             _ => format!("the certificate of {place} cannot be used for a server"),
@@ -138,7 +138,7 @@ fn of_tls(error: &rustls::Error, place: &str) -> String {
             format!("{place} does not speak TLS; does the URL begin with http://?")
         }
         rustls::Error::AlertReceived(_) | rustls::Error::PeerIncompatible(_) => {
-            format!("{place} and Harbor share no way of TLS")
+            format!("{place} and Harbor have no TLS version or cipher in common")
         }
         _ => format!("TLS with {place} failed"),
     }

@@ -43,8 +43,8 @@ fn wrong(call: &Value, behind: &[Value], calls: &BTreeMap<String, u32>) -> Optio
     if told.contains(&answer_to(word)) && made != 1 {
         return Some(format!("{word} is told as done, and was made {made} times"));
     }
-    // That a call was not made is said like this; "not to its end" leaves it open.
-    (made > 0 && told.contains("was not called") && !told.contains("not to its end"))
+    // That a call was not made is said like this; "did not finish" leaves it open.
+    (made > 0 && told.contains("was not called") && !told.contains("did not finish"))
         .then(|| format!("{word} was made, and is told as not made: {told}"))
 }
 
@@ -73,9 +73,6 @@ mod tests {
         assert_eq!(faults(&whole, &answered, &none), ["t-1-0 is told as done, and was made 0 times"]);
         assert_eq!(faults(&whole[..3], &answered, &once), ["t-1 was answered, and is not there"]);
         assert_eq!(faults(&whole[..2], &[], &once), ["t-1-0 has 0 results"]);
-        assert_eq!(
-            faults(&conversation("It may have had its effect"), &answered, &once),
-            Vec::<String>::new()
-        );
+        assert_eq!(faults(&conversation("It may have taken effect"), &answered, &once), Vec::<String>::new());
     }
 }

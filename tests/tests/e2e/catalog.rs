@@ -358,7 +358,7 @@ fn an_authority_of_the_person_is_believed_once_a_new_bridge_knows_it() {
     let failed = refresh();
     let said = text(&failed.stderr);
     assert!(
-        said.contains("SSL_CERT_FILE and `harbor shutdown`: the next bridge has the new environment"),
+        said.contains("SSL_CERT_FILE and run `harbor shutdown`, so that the next bridge uses it"),
         "{said}"
     );
     assert_eq!(failed.status.code(), Some(1));

@@ -74,7 +74,10 @@ fn data_that_a_removed_server_left_is_told_and_can_be_deleted() {
     assert_eq!(done(&home, &["remove", "s", "--data"]), removed);
     assert!(!data.parent().unwrap().exists(), "also what an earlier removal has left");
     let (said, code) = refused(&home, &["remove", "s", "--data"]);
-    assert!(said.starts_with("harbor: there is no server s, nor data of one\n") && code == Some(4), "{said}");
+    assert!(
+        said.starts_with("harbor: there is no server s, and no data of one\n") && code == Some(4),
+        "{said}"
+    );
     assert_eq!(done(&home, &add), added);
     fs::create_dir_all(data.join(".local")).unwrap();
     assert_eq!(done(&home, &["remove", "--data", "s"]), removed);
@@ -159,7 +162,10 @@ fn how_a_server_is_supervised_is_changed_while_it_runs() {
         out.contains("auto-start  yes\n") && out.contains("  --eof-grace 0.5\n  --restart never\n"),
         "{out}"
     );
-    assert_eq!((said.as_str(), code), ("--eof-grace: from the next start on: `harbor restart s`\n", Some(0)));
+    assert_eq!(
+        (said.as_str(), code),
+        ("--eof-grace: takes effect at the next start: `harbor restart s`\n", Some(0))
+    );
     assert_eq!(bridge.server("s")["pid"], pid, "it goes on running");
     for (args, said) in [
         (&["set", "s", "--manual", "--no-manual"][..], "'--manual' cannot be used with '--no-manual'"),
@@ -255,7 +261,7 @@ fn an_origin_may_what_was_granted_until_it_is_revoked() {
     );
     assert_eq!(done(&home, &call), "{}\n");
     let (said, code) = refused(&home, &["call", "s/env", "--as", ORIGIN]);
-    assert!(said.contains("\n`harbor grants https://a.example` shows which it may use"), "{said}");
+    assert!(said.contains("\n`harbor grants https://a.example` shows the tools that it may use"), "{said}");
     assert_eq!(code, Some(8));
 
     let denied = done(&home, &[&["grant"][..], &scope, &["--deny"]].concat());
@@ -291,7 +297,7 @@ fn an_origin_may_what_was_granted_until_it_is_revoked() {
 /// What is said of a server that has just been added.
 const REACHES: &str = "s: its network is unrestricted: services of this machine, the local network and the metadata of a cloud \
                        (169.254.169.254) are within reach\n\
-                       s: to hold it to less: `harbor sandbox s --network none`, or `--network hosts --host HOST`\n";
+                       s: to limit its network: `harbor sandbox s --network none`, or `--network hosts --host HOST`\n";
 
 #[test]
 fn a_tool_that_has_changed_is_shown_and_accepted() {
@@ -330,7 +336,10 @@ fn a_tool_that_has_changed_is_shown_and_accepted() {
     assert_eq!((told(&["list", "--json"]), told(&["start", "s", "--json"])), (String::new(), String::new()));
     assert_eq!(bridge.server("s")["changed_tools"], 1);
     let (said, code) = refused(&home, &call);
-    assert!(said.ends_with("\n`harbor tools --changed s` shows how, and how to accept it\n"), "{said}");
+    assert!(
+        said.ends_with("\n`harbor tools --changed s` shows the change, and how to accept it\n"),
+        "{said}"
+    );
     assert_eq!(code, Some(8));
     let shown = done(&home, &["tools", "s", "--changed"]);
     let lines: Vec<_> = shown.lines().collect();
@@ -349,7 +358,7 @@ fn a_tool_that_has_changed_is_shown_and_accepted() {
 
     let stale = "0".repeat(64);
     let (said, code) = refused(&home, &["accept", "s/echo", &stale]);
-    assert!(said.ends_with("\n`harbor tools --changed s` shows what it is now\n"), "{said}");
+    assert!(said.ends_with("\n`harbor tools --changed s` shows its present hash\n"), "{said}");
     assert_eq!(code, Some(2));
     assert_eq!(done(&home, &command), "accepted s/echo\n");
     done(&home, &call);
@@ -369,13 +378,14 @@ fn a_list_with_faults_is_shown_and_remarked_on() {
     let journals = home.scratch("journals");
     let add = ["add", "s", "--write", journals.to_str().unwrap(), "--"];
     let add: Vec<_> = add.into_iter().chain(command.iter().map(String::as_str)).collect();
-    let sly = "s: hidden or control characters in the texts of sly: a model may read something there that you cannot see\n";
-    let none = "s: items of tools/list are left out: 1; of the first, it is no object\n";
+    let sly = "s: the texts of sly contain hidden or control characters: a model may read something there that you \
+               cannot see\n";
+    let none = "s: 1 items of tools/list are left out; the first because it is not an object\n";
     let added = "added s\ns is running: 2 tools (`harbor tools s`)\n".to_owned();
     assert_eq!(harbor(&home, &add), (added, format!("{none}{sly}{REACHES}"), Some(0)));
     assert_eq!(harbor(&home, &["start", "s"]).1, format!("{none}{sly}"));
     let shown = "TOOL    DESCRIPTION\ns/good\ns/sly   a\\u{200b}b\n".to_owned();
-    let left_out = format!("s: 1 item of its list is no tool and was left out\n{none}");
+    let left_out = format!("s: 1 item of its list is not a tool and was left out\n{none}");
     for args in [&["tools", "s"][..], &["tools"]] {
         assert_eq!(harbor(&home, args), (shown.clone(), left_out.clone(), Some(0)));
     }

@@ -92,8 +92,7 @@ fn a_call_whose_bridge_is_lost_may_have_been_made() {
         assert!(bridge.wait(DOWN_LIMIT).is_some());
         let [said, json] = calls.map(|child| child.wait_with_output().unwrap());
         assert_eq!([said.status.code(), json.status.code()], [Some(9); 2], "{said:?} {json:?}");
-        let gone =
-            "the connection to the bridge was lost. The call may have been made; it was not sent again";
+        let gone = "the connection to the bridge was lost. The call may have run; Harbor did not repeat it";
         assert_eq!(String::from_utf8(said.stderr).unwrap(), format!("harbor: {gone}\n"));
         let shown: Value = serde_json::from_slice(&json.stdout).unwrap();
         let error = json!({"code": "bridge_unreachable", "message": gone, "details": {"sent": true}});
@@ -143,7 +142,10 @@ fn images_and_resources_of_a_result_are_written_to_files() {
 
     let taken = [&call[..], &["--save", image.to_str().unwrap()]].concat();
     let (said, code) = home.refused(&taken);
-    assert_eq!((said, code), (format!("harbor: --save {}: it is no directory\n", image.display()), Some(2)));
+    assert_eq!(
+        (said, code),
+        (format!("harbor: --save {}: it is not a directory\n", image.display()), Some(2))
+    );
 }
 
 #[test]

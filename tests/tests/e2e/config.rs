@@ -47,8 +47,10 @@ fn a_file_that_others_may_write_to_is_not_obeyed() {
     let home = configured("");
     let file = home.path().join("config.toml");
     fs::set_permissions(&file, fs::Permissions::from_mode(0o666)).unwrap();
-    let why =
-        format!("harbor-bridge: cannot use {}: others may write to it; `chmod go-w` it\n", file.display());
+    let why = format!(
+        "harbor-bridge: cannot use {}: other users can write to it; run `chmod go-w` on it\n",
+        file.display()
+    );
     assert_eq!(failed(&home, "harbor-bridge", &["serve"]), (Some(2), why));
 }
 

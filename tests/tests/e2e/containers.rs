@@ -360,7 +360,7 @@ fn what_cannot_be_is_told_in_a_sentence() {
         assert!(said(IMAGE, json!({"cwd": "/x"})).contains("cwd"));
         assert!(said(IMAGE, json!({"env": {"LD_PRELOAD": "/x"}})).contains("LD_PRELOAD"));
         let hosts = json!({"sandbox": {"network": "hosts", "hosts": ["example.com"]}});
-        assert!(said(IMAGE, hosts).contains("cannot hold a container to some hosts"));
+        assert!(said(IMAGE, hosts).contains("cannot limit a container to some hosts"));
         assert!(said(IMAGE, json!({"sandbox": {"read": [home.path()]}})).contains("never granted"));
         let neither = bridge.call("add_server", &json!({"server_id": "s"})).unwrap_err();
         assert!(neither.message.contains("command"), "{neither:?}");

@@ -69,8 +69,8 @@ fn who_takes_the_last_room_of_a_disk_ends_before_it_is_full_and_gives_it_back() 
     assert_eq!(exit["cause"], "disk_full", "{exit}");
     let data = home.path().join("servers/s/data");
     let end = format!(
-        " MiB while its disk has less than 256 MiB left and was killed; delete what it does not need in {}, or all of it with \
-         the server by `harbor remove s --data`",
+        " MiB while its disk has less than 256 MiB left and was killed; delete what it does not need in {}, or remove \
+         the server with all its data: `harbor remove s --data`",
         data.display()
     );
     let taken = mib(&exit["message"], "it used ", &end);
@@ -91,8 +91,8 @@ fn the_temporary_files_of_who_had_more_than_its_limit_go_with_its_end() {
     let exit = ended(&home, &bridge, &json!({"disk_mb": 24}));
     assert_eq!(exit["cause"], "disk_full", "{exit}");
     let end = format!(
-        " MiB in its data and temporary files and may use 24 and was killed; delete what it does not need in {}, or all of it \
-         with the server by `harbor remove s --data`, or `harbor sandbox s --disk 48` allows it more",
+        " MiB in its data and temporary files and may use 24 and was killed; delete what it does not need in {}, or \
+         remove the server with all its data: `harbor remove s --data`, or `harbor sandbox s --disk 48` allows more",
         home.path().join("servers/s/data").display()
     );
     assert!(mib(&exit["message"], "it used ", &end) > 24);

@@ -91,7 +91,7 @@ fn a_program_is_installed_alone_and_out_of_archives() {
     let _ = bridge.fail_to_connect("tarred");
     let refused =
         bridge.request("connect_server", &json!({"server_id": "tarred"})).wait(INSTALL).unwrap_err();
-    assert!(refused.message.contains("is not the file that was meant"), "{refused:?}");
+    assert!(refused.message.contains("is not the expected file"), "{refused:?}");
 
     bridge.ask("uninstall_server", &json!({"server_id": "zipped", "data": true}));
     wait_until("nothing to be left", DOWN_LIMIT, || is_gone(&home, "zipped"));
@@ -131,7 +131,7 @@ fn what_was_shown_is_what_is_installed_after_a_yes() {
     place.offer("/s", Served::File(script(&home, "2", &["a"])));
     let fields = json!({"source": source, "planned": plan["planned"]});
     let refused = bridge.request("install_server", &fields).wait(INSTALL).unwrap_err();
-    assert!(refused.message.contains("is not the file that was meant"), "{refused:?}");
+    assert!(refused.message.contains("is not the expected file"), "{refused:?}");
     place.offer("/s", Served::File(first.clone()));
     let installed = bridge.ask("install_server", &fields)["installed"].clone();
     assert_eq!((&installed["version"], &installed["tools"]), (&json!(sha256(&first)), &json!(["a"])));
@@ -152,10 +152,10 @@ fn signatures_are_checked_and_an_upgrade_is_held_to_the_key() {
     let source = format!("{}&minisign={}", place.source("/s"), signer.public());
     assert!(refusal(&bridge, &source).contains("it is not signed"), "missing");
     for (signature, said) in [
-        (signer.sign(&two), "its signature is bad"),
-        (signer.sign_as_before(&two), "its signature is bad"),
-        (other.sign(&one), "by another key"),
-        ("<html>".into(), "no text of minisign"),
+        (signer.sign(&two), "its signature does not match"),
+        (signer.sign_as_before(&two), "its signature does not match"),
+        (other.sign(&one), "by a different key"),
+        ("<html>".into(), "not in minisign's format"),
     ] {
         place.offer("/s.minisig", Served::File(signature.into_bytes()));
         let refused = refusal(&bridge, &source);
@@ -183,7 +183,7 @@ fn signatures_are_checked_and_an_upgrade_is_held_to_the_key() {
     place.offer("/s", Served::File(two.clone()));
     place.offer("/s.minisig", Served::File(other.sign(&two).into_bytes()));
     let refused = bridge.request("upgrade_server", &json!({"server_id": "s"})).wait(INSTALL).unwrap_err();
-    assert!(refused.message.contains("by another key"), "{refused:?}");
+    assert!(refused.message.contains("by a different key"), "{refused:?}");
     place.offer("/s.minisig", Served::File(signer.sign(&two).into_bytes()));
     let said = done(&home, &["upgrade", "s", "--yes"]);
     assert!(said.contains(&format!("{} → {}", sha256(&one), sha256(&two))), "{said}");
@@ -238,7 +238,7 @@ fn a_file_that_was_replaced_before_its_first_start_is_taken_on_purpose() {
     place.offer("/s", Served::File(two.clone()));
     bridge.ask("set_credential", &json!({"server_id": "s", "key": "KEY", "value": "hunter2hunter2"}));
     let (said, _) = home.refused(&["start", "s"]);
-    assert!(said.contains("is not the file that was meant") && said.contains("`harbor upgrade s`"), "{said}");
+    assert!(said.contains("is not the expected file") && said.contains("`harbor upgrade s`"), "{said}");
     let said = done(&home, &["upgrade", "s", "--yes"]);
     assert!(said.contains(&format!("s is now {};", sha256(&two))), "{said}");
     bridge.ask("connect_server", &json!({"server_id": "s"}));
@@ -256,15 +256,15 @@ fn archives_that_are_none_of_a_server_are_refused() {
     let mac: &[u8] = b"\xcf\xfa\xed\xfe and so on";
     let two: [(&str, u32, &[u8]); 2] = [("bin/one", 0o755, SCRIPT), ("bin/two", 0o755, SCRIPT)];
     for (path, bytes, said) in [
-        ("/out.tar.gz", tar_gz(&[("../out", 0o755, SCRIPT)]), "leads out of it"),
-        ("/out.zip", zip(&[("a/../../out", 0o755, SCRIPT)]), "leads out of it"),
-        ("/two.zip", zip(&two), "--bin names the one that is the server; it has bin/one, bin/two"),
+        ("/out.tar.gz", tar_gz(&[("../out", 0o755, SCRIPT)]), "leads out of the archive"),
+        ("/out.zip", zip(&[("a/../../out", 0o755, SCRIPT)]), "leads out of the archive"),
+        ("/two.zip", zip(&two), "name the server by --bin; it has bin/one, bin/two"),
         ("/none.zip", zip(&[("README", 0o644, b"text")]), "no program in the archive"),
-        ("/mac.tgz", tar_gz(&[("server", 0o755, mac)]), "server is a program for macOS, and this is Linux"),
+        ("/mac.tgz", tar_gz(&[("server", 0o755, mac)]), "server is a program for macOS, but this is Linux"),
         ("/windows.exe", b"MZ\x90\0".to_vec(), "is a program for Windows"),
-        ("/page", b"<!DOCTYPE html>".to_vec(), "a page of the web"),
+        ("/page", b"<!DOCTYPE html>".to_vec(), "it is a web page"),
         ("/text", b"hello".to_vec(), "neither a program nor"),
-        ("/broken.zip", b"PK\x03\x04and no more".to_vec(), "broken"),
+        ("/damaged.zip", b"PK\x03\x04and no more".to_vec(), "damaged"),
     ] {
         place.offer(path, Served::File(bytes));
         let refused = refusal(&bridge, &place.source(path));
@@ -277,7 +277,7 @@ fn archives_that_are_none_of_a_server_are_refused() {
     let plain = format!("binary:{}", place.url("/two.zip"));
     let (said, _) =
         home.refused(&["install", &plain, "--allow-http", "--allow-private", "--bin", "bin/three", "--yes"]);
-    assert!(said.contains("no file bin/three in the archive; it has bin/one, bin/two"), "{said}");
+    assert!(said.contains("the archive has no file bin/three; it has bin/one, bin/two"), "{said}");
 }
 
 #[test]
@@ -323,7 +323,7 @@ fn what_does_not_come_whole_or_from_elsewhere_is_refused() {
         (tls_source("/down"), "which is without TLS; --allow-http allows that"),
         (place.source("/half"), "was lost after 2500 bytes; try again"),
         (place.source("/large"), "larger than 268 MB"),
-        (place.source("/around"), "redirects again and again"),
+        (place.source("/around"), "redirects too many times"),
         (place.source("/none"), "no such file"),
         ("binary:https://localhost:1/s#allow=private".into(), "nothing listens at localhost:1"),
     ] {
@@ -336,7 +336,7 @@ fn what_does_not_come_whole_or_from_elsewhere_is_refused() {
     drop(bridge);
     let bridge = Bridge::start(&home);
     let refused = refusal(&bridge, &tls_source("/good"));
-    assert!(refused.contains("is signed by nobody whom this system trusts"), "{refused}");
+    assert!(refused.contains("this system does not trust who signed the certificate"), "{refused}");
 }
 
 /// The bridge is killed, and the person presses Ctrl-C, while the file is under way.

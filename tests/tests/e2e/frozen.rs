@@ -61,10 +61,7 @@ fn a_log_that_nobody_reads_holds_up_nothing_and_health_says_so() {
     bridge.add_and_connect("s", &Double::sound(&home));
     wait_until("health to say so", LIMIT, || has(&bridge, "log_failing"));
     let (_, message) = wrong(&bridge).into_iter().find(|(code, _)| code == "log_failing").unwrap();
-    assert_eq!(
-        message,
-        "the bridge's own log cannot be written: stderr takes nothing; 0 lines of it were dropped"
-    );
+    assert_eq!(message, "the bridge's own log cannot be written: stderr takes nothing; 0 lines were dropped");
     assert_eq!(bridge.tool_text("s", "echo", &json!({})), "{}");
     let mut read = String::new();
     wait_until("what was said first", LIMIT, || {
@@ -224,7 +221,8 @@ fn the_tools_of_a_server_that_stands_still_are_those_that_it_listed_last() {
     let began = Instant::now();
     let (found, said, code) = home.harbor(&["tools"]);
     assert!(began.elapsed() < PROMPT, "both were waited for at once: {:?}", began.elapsed());
-    let lines = ["a", "b"].map(|id| format!("{id} does not answer: showing the tools that it listed last\n"));
+    let lines =
+        ["a", "b"].map(|id| format!("{id} does not answer, so these are the tools that it listed last\n"));
     assert_eq!((found, said, code), (shown, lines.concat(), Some(0)));
     let (one, said, _) = home.harbor(&["tools", "a"]);
     assert!(one.contains("a/echo") && said == lines[0], "{one}{said}");

@@ -54,7 +54,7 @@ fn variables_go_nowhere_without_a_yes() {
     }
     assert_eq!((servers(&bridge).len(), server.asked().len()), (0, 0));
     let (out, _, _) = said(&mut import(&home, &path, &["--expand", "--yes", "--no-start"]));
-    assert!(out.contains("url: skipped: it is at 127.0.0.1:") && out.contains("--allow-private"), "{out}");
+    assert!(out.contains("url: skipped: its address 127.0.0.1:") && out.contains("--allow-private"), "{out}");
     assert!(out.contains("args: imported") && out.contains("plain: imported"), "{out}");
     assert_eq!(servers(&bridge), ["args", "plain"]);
     // Those that are here already are left alone, whatever is said.
@@ -66,7 +66,7 @@ fn variables_go_nowhere_without_a_yes() {
     let mut terminal = Terminal::start(&command);
     terminal.wait_for("header: at 127.0.0.1:");
     terminal.wait_for("it gets your MY_TOKEN in the header X-Team");
-    terminal.wait_for("a private address, or this machine");
+    terminal.wait_for("the address is private or on this machine");
     terminal.wait_for("Import them? [y/N]");
     terminal.press("n\r");
     assert_eq!(terminal.end().0, 1);
@@ -137,7 +137,9 @@ fn nothing_is_taken_over_that_nobody_has_said_yes_to() {
     terminal.wait_for("warning: sudo asks for all rights on this machine");
     terminal.wait_for("text: runs bash -c 'curl https://x.example | sh'");
     terminal.wait_for("its variables: MODE, MY_KEY (stored as a secret)");
-    terminal.wait_for("warning: bash -c runs a text: read all of it; it runs what it has just downloaded");
+    terminal.wait_for(
+        "warning: bash -c runs its argument as code: read all of it; it runs whatever it has just downloaded",
+    );
     terminal.wait_for("told: runs /bin/false --api-key … …");
     terminal.wait_for("--api-key looks like a secret");
     terminal.wait_for("Import them? [y/N]");
@@ -150,7 +152,7 @@ fn nothing_is_taken_over_that_nobody_has_said_yes_to() {
     assert!(err.contains("told: --api-key, argument 3 in its arguments looks like a secret"), "{err}");
     assert!(err.contains("`harbor secrets set told KEY`"), "{err}");
     // Without a question the same is said afterwards.
-    for part in ["root: warning: sudo asks", "text: warning: bash -c runs a text"] {
+    for part in ["root: warning: sudo asks", "text: warning: bash -c runs its argument"] {
         assert!(err.contains(part), "{part}: {err}");
     }
     for part in [
@@ -192,7 +194,7 @@ fn harbor_takes_the_place_of_what_it_has_and_the_file_is_kept() {
     import.args(["import", "cursor", "--replace", "--no-start", "--yes"]).env("HOME", &person);
     let (out, err, code) = said(&mut import);
     assert_eq!(code, Some(0), "{out}{err}");
-    assert!(out.contains("Harbor is in the place of near; the file as it was: "), "{out}");
+    assert!(out.contains("Harbor has replaced near; a copy of the earlier file: "), "{out}");
     assert!(err.contains("near needs a key: `harbor secrets set near GITHUB_TOKEN`"), "{err}");
     let now: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
     let names: Vec<_> = now["mcpServers"].as_object().unwrap().keys().collect();
@@ -253,7 +255,7 @@ fn what_limits_a_client_limits_it_behind_harbor_too() {
     }});
     person.write(GEMINI, &servers.to_string());
     let (_, err) = person.harbor(&["import", "gemini-cli", "--replace", "--no-start", "--yes"]);
-    assert!(err.contains("Gemini CLI: the limits of git, my fs hold for Harbor's entry, too"), "{err}");
+    assert!(err.contains("Gemini CLI: the limits of git, my fs also apply to Harbor's entry"), "{err}");
     let entry = person.json(GEMINI)["mcpServers"]["harbor"].clone();
     assert_eq!(entry["excludeTools"], json!(["my-fs__write"]));
     let only = ["mcp", "--client", "gemini-cli", "--only", "git/log", "--only", "my-fs/*"];
@@ -269,14 +271,14 @@ fn what_limits_a_client_limits_it_behind_harbor_too() {
         .replace("[mcp_servers.harbor]\n", "[mcp_servers.harbor]\ndisabled_tools = [\"x\"]\n");
     person.write(CODEX, &limited);
     let (_, err) = person.harbor(&["mcp", "install", "--all"]);
-    assert!(err.contains("Codex keeps the limit (--only) that its entry had"), "{err}");
+    assert!(err.contains("Codex keeps the limit (--only) of its earlier entry"), "{err}");
     assert_eq!(person.read(CODEX), limited);
     person.write(
         CODEX,
         &format!("{limited}\n[mcp_servers.more]\ncommand = \"/bin/sh\"\ndisabled_tools = [\"rm\"]\n"),
     );
     let (_, err) = person.harbor(&["import", "codex", "--replace", "--no-start", "--yes"]);
-    assert!(err.contains("more is not among it: `harbor tools --client cx --on 'more/*'`"), "{err}");
+    assert!(err.contains("do not include more; allow it: `harbor tools --client cx --on 'more/*'`"), "{err}");
     let text = person.read(CODEX);
     let words = "args = [\"mcp\", \"--client\", \"cx\", \"--only\", \"git/*\", \"--only\", \"more/*\"]\n";
     assert!(text.contains(words) && text.contains("disabled_tools = [\"more__rm\", \"x\"]\n"), "{text}");
@@ -305,7 +307,7 @@ fn the_same_server_with_another_value_is_another_one_and_stays() {
     ] {
         person.write(CLAUDE, &text);
         let (out, err) = person.harbor(&["import", "claude-code", "--replace", "--no-start", "--yes"]);
-        let wanted = format!("near is here with another {differs}; it stays in the client's file");
+        let wanted = format!("near exists here with another {differs}, so it stays in the client's file");
         assert!(out.contains(&wanted) && !(out + &err).contains("0123456789"), "{wanted}");
         assert_eq!(person.read(CLAUDE), text);
     }
@@ -350,7 +352,7 @@ fn what_was_taken_over_is_given_back_when_harbor_goes() {
     person.write(CLAUDE, &now.to_string());
     fs::remove_file(copy("-3")).unwrap();
     let (_, err) = person.harbor(&["mcp", "uninstall", "claude-code"]);
-    assert!(err.contains("near was in this file before Harbor; it could not be put back"), "{err}");
+    assert!(err.contains("near was in this file before Harbor, but could not be put back"), "{err}");
 }
 
 #[test]
@@ -399,7 +401,7 @@ fn a_definition_is_changed_in_an_editor_as_a_whole_or_not_at_all() {
     };
     let (out, err, code) = edit("true");
     assert_eq!((out.as_str(), code), ("", Some(0)), "{err}");
-    assert!(err.contains("db is as it was"), "{err}");
+    assert!(err.contains("db is unchanged"), "{err}");
     let (out, err, code) = edit(
         "sed -i 's/\"x\"/\"y\"/; s/\"label\": \"db\"/\"label\": \"Base\"/; s/\"label\": null/\"label\": \"Base\"/'",
     );
@@ -419,7 +421,7 @@ fn a_definition_is_changed_in_an_editor_as_a_whole_or_not_at_all() {
     // What is wrong changes nothing, and what was written is there.
     let (_, err, code) = edit("sed -i s/roots/rots/");
     assert_eq!(code, Some(2), "{err}");
-    assert!(err.contains("a definition has no `rots`") && err.contains("what you wrote is in "), "{err}");
+    assert!(err.contains("a definition has no field `rots`") && err.contains("your text is in "), "{err}");
     assert_eq!((drafts(), bridge.server("db")["args"].clone()), (1, json!(["y"])));
 }
 
@@ -460,9 +462,9 @@ fn a_copy_that_holds_keys_is_named_and_goes_with_its_last_server() {
     let _bridge = Bridge::start(&home);
     let (_, said) = person.harbor(&["import", "cursor", "--replace", "--no-start", "--yes"]);
     let copy = person.directory.join(".cursor/mcp.json.before-harbor");
-    assert!(said.contains(&format!("{} holds the keys of keyed as they were", copy.display())), "{said}");
+    assert!(said.contains(&format!("{} holds the keys of keyed", copy.display())), "{said}");
     let (_, said) = person.harbor(&["remove", "keyed"]);
-    assert!(copy.exists() && said.contains("still has keyed, with its keys if it had any"), "{said}");
+    assert!(copy.exists() && said.contains("still contains keyed with its keys"), "{said}");
     let (_, said) = person.harbor(&["remove", "plain"]);
     assert!(!copy.exists() && said.contains("with the keys in it"), "{said}");
 }

@@ -59,14 +59,14 @@ fn a_package_of_npm_is_installed_upgraded_and_brought_back() {
     let (listed, remarks, _) = home.harbor(&["tools", "think"]);
     assert!(listed.contains("think/sequentialthinking"), "{listed}");
     assert!(
-        remarks.starts_with("think is not running: showing the tools that it listed last\n"),
+        remarks.starts_with("think is not running, so these are the tools that it listed last\n"),
         "{remarks}"
     );
 
     let (again, remarks, _) = home.harbor(&["upgrade", "think", "--undo"]);
     assert_eq!(again, "think is 2025.7.1 again\n");
-    assert!(remarks.contains("are kept from origins until `harbor accept think`"), "{remarks}");
-    assert!(remarks.contains("it does not run") && remarks.contains("`harbor start think`"), "{remarks}");
+    assert!(remarks.contains("Origins cannot use changed tools until `harbor accept think`"), "{remarks}");
+    assert!(remarks.contains("it is not running") && remarks.contains("`harbor start think`"), "{remarks}");
     assert!(bridge.server("think")["package"].as_str().unwrap().ends_with("@2025.7.1"));
     let _ = home.harbor(&["start", "think"]);
     assert_eq!(bridge.server("think")["state"], "running");
@@ -225,7 +225,7 @@ fn nothing_is_installed_without_a_yes() {
     // What is wrong with the source is said first.
     let (said, _) = home.refused(&["install", "what:x"]);
     assert!(
-        said.contains("not of a kind that this Harbor knows: npm:, pypi:, git:, binary:, oci:"),
+        said.contains("not a kind of source that this Harbor knows: npm:, pypi:, git:, binary:, oci:"),
         "{said}"
     );
     assert_eq!(registry.fetched(), 0);
@@ -240,7 +240,7 @@ fn nothing_is_installed_without_a_yes() {
     let mut terminal = Terminal::start(command.args(["install", "npm:tiny"]));
     terminal.wait_for("Install it? [y/N]");
     terminal.press("y\r");
-    terminal.wait_for("It started without the network. Leave it so?");
+    terminal.wait_for("It started without the network. Keep it without?");
     terminal.press("\r");
     assert_eq!(terminal.end().0, 0);
     assert_eq!(bridge.server("tiny")["package"], "tiny@1.0.0");
@@ -251,7 +251,7 @@ fn nothing_is_installed_without_a_yes() {
     let mut command = home.command("harbor");
     let keyed = ["install", "npm:tiny", "--name", "two", "--secret", "BRAVE_API_KEY"];
     let mut terminal = Terminal::start(command.args(keyed));
-    terminal.wait_for("BRAVE_API_KEY is for api.search.brave.com. Let it reach nothing else?");
+    terminal.wait_for("BRAVE_API_KEY is for api.search.brave.com. Allow it to reach only that?");
     terminal.press("\r");
     terminal.wait_for("network hosts");
     terminal.wait_for("Install it? [y/N]");
@@ -296,7 +296,7 @@ fn a_repository_of_npm_is_installed_at_its_commit() {
     let _ = bridge.fail_to_connect("tiny");
     let (said, _) = home.refused(&["start", "tiny"]);
     let gone = format!(
-        "the commit {first}, which is locked, is no longer in its repository; `harbor upgrade tiny` installs the current one"
+        "the locked commit {first} is no longer in its repository; `harbor upgrade tiny` installs the current one"
     );
     assert!(said.contains(&gone), "{said}");
     let second = second_again;
@@ -486,7 +486,7 @@ fn an_installer_gets_nothing_of_what_its_server_is_given() {
     let (out, err, code) = home.harbor(&["install", "npm:tiny", "--yes"]);
     assert_eq!(code, Some(5), "{out}{err}");
     assert!(
-        err.contains("nothing was installed; if TINY_KEY is a key that it needs, `--secret TINY_KEY`"),
+        err.contains("nothing was installed; if the server needs the key TINY_KEY, `--secret TINY_KEY`"),
         "{err}"
     );
     wait_until("nothing to be left", DOWN_LIMIT, || is_gone(&home, "tiny"));

@@ -244,7 +244,7 @@ fn what_a_client_may_use_is_told_alike_everywhere_and_a_limit_is_a_limit_of_its_
     assert!(said.contains("warning: there is no server S now; did you mean s?"), "{said}");
     for pattern in ["s/ech*", "s/**"] {
         let (_, said, code) = person.harbor(&["mcp", "install", "cursor", "--only", pattern]);
-        assert!(code == Some(2) && said.contains("a * stands for all tools of a server"), "{said}");
+        assert!(code == Some(2) && said.contains("a * can only stand for all tools of a server"), "{said}");
     }
 }
 
@@ -420,14 +420,14 @@ fn setup_takes_over_what_a_client_has_and_puts_harbor_into_it() {
         "the tools of mine would come twice, and what does not start here may there"
     );
     assert!(out.contains(": 3 tools\n") && out.contains("; it does not start: "), "{out}");
-    assert!(err.contains("broken stays in its file too"), "{err}");
+    assert!(err.contains("broken also stays in the client's file"), "{err}");
     assert_eq!(person.done(&["call", "mine/echo", "text=hi"]), "hi\n");
 
     // And off again: what the client had is back, and what is left is said.
     let (out, err, code) = person.harbor(&["uninstall", "--yes"]);
     assert_eq!((code, person.read(".claude.json")), (Some(0), before), "{out}{err}");
     assert!(out.starts_with("clients   Claude Code\n") && out.contains("the bridge has ended"), "{out}");
-    assert!(err.contains(".claude.json.before-harbor, as it was before Harbor; it may hold keys"), "{err}");
+    assert!(err.contains(".claude.json.before-harbor, a copy from before Harbor; it may hold keys"), "{err}");
     assert!(bridge.wait(DOWN_LIMIT).is_some() && person.home.path().join("harbor.db").exists());
     let (out, err, code) = person.harbor(&["uninstall", "--data", "--yes"]);
     assert_eq!((code, person.home.path().exists()), (Some(0), false), "{out}{err}");
@@ -488,8 +488,8 @@ fn what_cannot_be_taken_over_is_told_and_what_is_here_stays() {
         "asked: imported",
         "unset: skipped: the variable NOT_SET_HERE is not set here; set it, or add it with `harbor add`",
         "filled: skipped: the variable NOT_SET_HERE is not set here; set it, or add it with `harbor add`: `--env ITS=VALUE`",
-        "off: skipped: it is disabled there",
-        "taken: skipped: another server is called taken here",
+        "off: skipped: it is disabled in that file",
+        "taken: skipped: another server has the name taken here",
         &format!("here: imported from {file}, runs "),
         &format!(", in {}, with B, ", person.path("project").display()),
         "with your MARK in its variable B",

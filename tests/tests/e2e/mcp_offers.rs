@@ -160,7 +160,7 @@ fn what_else_a_server_offers_goes_with_all_of_its_tools() {
         ("prompts/get", json!({"name": "s__greet", "arguments": {"who": "Ada"}})),
     ] {
         let error = mcp.ask(method, &params)["error"]["message"].take();
-        assert!(error.as_str().unwrap().contains("goes with all of them (`s/*`)"), "{method}: {error}");
+        assert!(error.as_str().unwrap().contains("require all tools (`s/*`)"), "{method}: {error}");
     }
     let refused = bridge.audit(&json!({"origin": ORIGIN}));
     assert_eq!(refused.iter().filter(|line| line["event"] == "refused").count(), 3, "{refused:?}");

@@ -368,7 +368,7 @@ fn only_narrows_the_grants_and_what_is_listed() {
     // The grants are what was consented to first; they hold for the same name without --only, too.
     let mut mcp = start(&home, &[]).initialized();
     assert_eq!(names(&mut mcp), ["s__echo"]);
-    assert!(failure(&mcp.tool("s__pid", &json!({}))).contains("not among those that were allowed"));
+    assert!(failure(&mcp.tool("s__pid", &json!({}))).contains("not among the allowed tools"));
     // And --only holds where the grants allow more.
     bridge.speaking_for(ORIGIN).grant(LIST, "ALLOW_ALWAYS", &json!({}));
     bridge.speaking_for(ORIGIN).grant(CALL, "ALLOW_ALWAYS", &json!({}));
@@ -483,7 +483,7 @@ fn a_bridge_is_started_and_after_its_end_another_one() {
             break message;
         }
     };
-    assert!(failure(&answer).contains("may have been made"), "{answer}");
+    assert!(failure(&answer).contains("may have run"), "{answer}");
     assert_eq!(mcp.tool("s__echo", &json!({"n": 3}))["result"]["structuredContent"], json!({"n": 3}));
     end(mcp);
     shut_down_detached(&home);

@@ -332,7 +332,7 @@ fn a_granted_disk_goes_with_the_persons_and_is_back_after_a_restart() {
         umount2(stick, MntFlags::empty()).unwrap();
         wait_until("servers without it", PROMPT, || with(&bridge, stick) == 0);
         assert_eq!(can_write(), [false; 6], "{user:?} {stick:?}: into nothing");
-        let told = "was unmounted, for it as well; `harbor restart whole`";
+        let told = "was unmounted, also in its sandbox; run `harbor restart whole`";
         let logged =
             || bridge.call("mcp_get_logs", &json!({"server_id": "whole"})).unwrap().into_value().to_string();
         wait_until("the log to say so", PROMPT, || logged().contains(told));

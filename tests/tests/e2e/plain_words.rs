@@ -28,7 +28,7 @@ fn a_tool_and_its_arguments_are_named_as_they_were_meant() {
     let named = "a tool is named SERVER/TOOL; did you mean time/now?";
     says(&home, &["call", "time", "now", "timezone=UTC"], named);
     says(&home, &["call", "now", "timezone=UTC"], named);
-    says(&home, &["call", "time"], "a tool is named SERVER/TOOL, and time is a server");
+    says(&home, &["call", "time"], "time is a server, and a tool is named SERVER/TOOL");
     let said = refused(&home, &["call", "time/now", "tz=UTC"]);
     let wanted = "harbor: the arguments do not fit time/now: missing: timezone; unknown: tz\n\
                   `harbor tools time/now` shows the schema\n";
@@ -56,7 +56,7 @@ fn what_speaks_no_mcp_is_told_as_what_it_is() {
     let home = Home::new();
     let _bridge = Bridge::start(&home);
     let said = refused(&home, &["add", "MyServer", "--", "cat"]);
-    assert!(said.contains("what it printed is not MCP: it echoes its input"), "{said}");
+    assert!(said.contains("its output is not MCP: it echoes its input"), "{said}");
     assert!(said.contains("the definition stays; try again: `harbor start MyServer`"), "{said}");
 }
 

@@ -79,7 +79,9 @@ fn an_old_version_is_not_taken_for_what_a_newer_one_would_have_to_be_built() {
     let (out, err, code) = said(home.command("harbor").args(["install", "pypi:snake", "--yes"]));
     assert!(code == Some(0) && out.contains("installed snake: snake 2.0"), "{out}{err}");
     assert!(
-        err.contains("2.0 is not the newest version: 9.0 requires Python >=4, which is not here\n"),
+        err.contains(
+            "2.0 is not the newest version: 9.0 requires Python >=4, which this machine does not have\n"
+        ),
         "{err}"
     );
 }
@@ -124,10 +126,7 @@ fn a_dry_run_shows_what_it_can_and_fails_as_the_real_one_would() {
     let opening = json!({"type": "positional", "value": "{e}/home/alice/private", "variables": {"e": {"default": "", "isRequired": false}}});
     let document = json!({"name": "io.example/tiny", "packages": [{"registryType": "npm", "identifier": "tiny", "packageArguments": [opening]}]});
     let (_, err, code) = home.harbor(&["install", &written(&home, "opening.json", &document), "--dry-run"]);
-    assert!(
-        code != Some(0) && err.contains("a place on this machine, which only you may open to it"),
-        "{err}"
-    );
+    assert!(code != Some(0) && err.contains("a place on this machine, which only you may grant"), "{err}");
 
     // A library is no server, which npm says before it is fetched.
     let library = home.scratch("library");
@@ -224,7 +223,7 @@ fn what_was_agreed_is_what_the_first_start_installs() {
     let install = ["install", "npm:tiny", "--secret", "KEY", "--yes"];
     let text = done(&home, &install);
     assert!(
-        text.starts_with("defined tiny: tiny 1.0.0\n") && text.contains("exactly this one is installed"),
+        text.starts_with("defined tiny: tiny 1.0.0\n") && text.contains("Harbor installs exactly this one"),
         "{text}"
     );
     assert_eq!(npm.fetched(), 0, "nothing of it is here yet");
@@ -258,7 +257,10 @@ fn what_was_agreed_is_what_the_first_start_installs() {
         "{refused}"
     );
     let text = done(&home, &["upgrade", "tiny", "--yes"]);
-    assert!(text.contains("new tools  c") && text.contains("tiny is now 2.0.0; no way back"), "{text}");
+    assert!(
+        text.contains("new tools  c") && text.contains("tiny is now 2.0.0; it cannot be undone"),
+        "{text}"
+    );
     let back = home.refused(&["upgrade", "tiny", "--undo"]).0;
     assert!(back.contains("no earlier version"), "what was never installed is none: {back}");
 }

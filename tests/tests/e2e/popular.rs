@@ -40,7 +40,7 @@ fn arguments_and_variables_are_changed_from_the_next_start_on() {
     let change = ["set", "tiny", "--env", "MODE=fast", "--unset", "OLD", "--", "--second", "x y"];
     let (out, said, code) = home.harbor(&change);
     assert_eq!(code, Some(0), "{out}{said}");
-    assert_eq!(said, "its arguments, its variables: from the next start on: `harbor restart tiny`\n");
+    assert_eq!(said, "its arguments, its variables: takes effect at the next start: `harbor restart tiny`\n");
     assert_eq!(told(&bridge, "tiny"), before, "it goes on as it was");
     assert_eq!(home.harbor(&["restart", "tiny"]).2, Some(0));
     let after = told(&bridge, "tiny");
@@ -89,7 +89,7 @@ fn a_server_that_lacks_arguments_says_so_and_its_package_is_kept_for_the_next_tr
     let bridge = registry.bridge(&home);
     let (said, code) = home.refused(&["install", "npm:tiny@1.0.0", "--yes"]);
     assert_eq!(code, Some(5), "{said}");
-    let wanted = "nothing was installed; what stands behind -- are its arguments: `harbor install npm:tiny@1.0.0 -- …`";
+    let wanted = "nothing was installed; give it arguments after --: `harbor install npm:tiny@1.0.0 -- …`";
     assert!(said.contains(wanted), "{said}");
     let none = bridge.ask("list_installed", &json!({}));
     assert_eq!((&none["servers"], registry.fetched()), (&json!([]), 1));
@@ -117,7 +117,7 @@ try { require("fs").readdirSync(process.env.ALLOWED_DIR); } catch { fail(`ALLOWE
     let shared = shared.to_str().unwrap();
     let install = ["install", "npm:tiny@1.0.0", "--yes"];
     let (said, code) = home.refused(&install);
-    let wanted = "nothing was installed; if ALLOWED_DIR is what it needs, `--env ALLOWED_DIR=…` gives it";
+    let wanted = "nothing was installed; if the server needs ALLOWED_DIR, set it with `--env ALLOWED_DIR=…`";
     assert!(said.contains(wanted) && code == Some(5), "{code:?} {said}");
 
     let given = format!("ALLOWED_DIR={shared}");
@@ -125,7 +125,7 @@ try { require("fs").readdirSync(process.env.ALLOWED_DIR); } catch { fail(`ALLOWE
     let wanted = format!(
         "nothing was installed; its sandbox keeps {shared} from it; add `--read {shared}` to open it"
     );
-    assert!(said.contains(&wanted) && !said.contains("is what it needs"), "{said}");
+    assert!(said.contains(&wanted) && !said.contains("if the server needs"), "{said}");
     let fields = json!({"source": "npm:tiny@1.0.0", "secret_values": {"ALLOWED_DIR": shared}});
     let error = bridge.request("install_server", &fields).wait(INSTALL).unwrap_err();
     let said = error.details["arguments"].as_str().unwrap();
@@ -218,7 +218,7 @@ fn a_package_that_is_kept_for_the_next_try_is_not_for_one_with_other_variables_o
     };
     let command = ["install", "npm:tiny@1.0.0", "--yes", "--install-env"];
     let (said, code) = home.refused(&[&command[..], &["IV=one"]].concat());
-    assert!(code == Some(5) && said.contains("are its arguments"), "{said}");
+    assert!(code == Some(5) && said.contains("give it arguments after --"), "{said}");
     assert_eq!(all(), ["one"]);
     let (out, said, code) = home.harbor(&[&command[..], &["IV=two", "--", "here"]].concat());
     assert_eq!(code, Some(0), "{out}{said}");
@@ -253,7 +253,7 @@ fn what_is_wanted_beside_a_package_is_locked_with_it() {
     assert!(has());
     for (source, with, wrong) in [
         ("npm:snake", "tail", "said of a package of Python only"),
-        ("pypi:snake", "-r x", "names no package of PyPI"),
+        ("pypi:snake", "-r x", "not the name of a PyPI package"),
     ] {
         let (said, code) = home.refused(&["install", source, &format!("--with={with}"), "--yes"]);
         assert!(said.contains(wrong) && code == Some(2), "{code:?} {said}");
@@ -288,7 +288,13 @@ fn an_older_version_for_an_older_node_is_said() {
     assert_eq!(plan["python"], json!({"requires": ">=99"}), "{plan}");
     let (out, said, code) = home.harbor(&["install", "npm:tiny", "--yes"]);
     assert_eq!(code, Some(0), "{out}{said}");
-    assert!(said.contains("1.0.0 is not the newest version: 2.0.0 requires Node.js >=99, which is not here; install Node.js 99 or newer"), "{said}");
+    assert!(
+        said.contains(
+            "1.0.0 is not the newest version: 2.0.0 requires Node.js >=99, which this machine does not \
+                           have; install Node.js 99 or newer"
+        ),
+        "{said}"
+    );
     // Who names a version has it.
     let plan = json!({"source": "npm:tiny@2.0.0", "server_id": "exact", "plan": true});
     let plan = &bridge.ask("install_server", &plan)["installed"];
@@ -418,17 +424,17 @@ Or set `TINY_API_KEY` in the `env` field.
     registry.publish_dir(&dir, "1.0.0");
     let bridge = registry.bridge(&home);
     let (said, code) = home.refused(&["install", "npm:tiny", "--yes"]);
-    let wanted = "nothing was installed; it waits at a port, not at its standard input; its README starts it so: \
-                  `harbor install npm:tiny --secret TINY_API_KEY -- --stdio`";
+    let wanted = "nothing was installed; it listens on a port instead of reading its standard input; its README starts \
+                  it like this: `harbor install npm:tiny --secret TINY_API_KEY -- --stdio`";
     assert!(said.contains(wanted) && code == Some(5), "{code:?} {said}");
     // With a part of it, the rest is told.
     let (said, _) = home.refused(&["install", "npm:tiny", "--yes", "--", "--stdio"]);
     assert!(
-        said.contains("if TINY_API_KEY is a key that it needs, `--secret TINY_API_KEY` asks for it"),
+        said.contains("if the server needs the key TINY_API_KEY, `--secret TINY_API_KEY` asks you for it"),
         "{said}"
     );
     let (said, _) = home.refused(&["install", "npm:tiny", "--yes", "--env", "TINY_API_KEY=k"]);
-    assert!(said.contains("its README starts it with more; add `-- --stdio`"), "{said}");
+    assert!(said.contains("its README starts it with more arguments; add `-- --stdio`"), "{said}");
 
     let (out, said, code) =
         home.harbor(&["install", "npm:tiny", "--yes", "--env", "TINY_API_KEY=k", "--", "--stdio"]);
@@ -451,7 +457,7 @@ fn a_file_with_keys_that_a_server_looks_for_by_itself_is_given_as_a_copy() {
     let person = own.to_str().unwrap();
     let bridge = Bridge::start_with(&home, &[("HOME", person), ("npm_config_registry", &registry.url())]);
     let (said, _) = home.refused(&["install", "npm:tiny", "--yes"]);
-    assert!(said.contains("what stands behind -- are its arguments"), "the person has none either: {said}");
+    assert!(said.contains("give it arguments after --"), "the person has none either: {said}");
 
     fs::write(own.join(".kube/config"), "apiVersion: v1").unwrap();
     let (said, _) = home.refused(&["install", "npm:tiny", "--yes"]);
@@ -473,7 +479,7 @@ fn more_time_is_advised_where_nothing_else_explains_the_silence() {
     write_telling(&home.scratch("telling"), "1.0.0", silent);
     registry.publish_dir(&home.scratch("telling"), "1.0.0");
     let _bridge = registry.bridge(&home);
-    let advice = "; if it needs longer, --start-timeout SECONDS gives it more";
+    let advice = "; if it needs longer, give it more time with `harbor set";
     let kept = home.scratch("kept.txt");
     fs::write(&kept, "").unwrap();
     let refused = format!("EACCES: permission denied, open '{}'", kept.display());

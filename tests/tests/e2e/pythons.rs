@@ -64,7 +64,7 @@ fn a_python_that_is_nowhere_is_named_with_the_step_that_helps() {
     let (out, said, code) = home.harbor(&["install", "pypi:snake", "--yes"]);
     assert_eq!(code, Some(0), "{out}{said}");
     let line = format!(
-        "1.0 is not the newest version: 2.0 requires Python {OF_TOMORROW}, which is not here; {STEP}\n"
+        "1.0 is not the newest version: 2.0 requires Python {OF_TOMORROW}, which this machine does not have; {STEP}\n"
     );
     assert!(said.contains(&line), "{said}");
     let (out, said, code) = home.harbor(&["upgrade", "snake", "--yes"]);

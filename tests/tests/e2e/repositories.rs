@@ -106,7 +106,7 @@ fn what_a_manifest_wants_is_shown_asked_for_and_checked() {
     let said = harbor(&home, &["install", &source, "--dry-run", "--env", "ZONE=here"]);
     assert!(said.contains(&rest) && !said.contains("--env ZONE"), "{said}");
     for (args, part) in [
-        (&["--dry-run", "--input", "zone=here"][..], "there is no input zone; it takes none"),
+        (&["--dry-run", "--input", "zone=here"][..], "there is no input zone; this server has no inputs"),
         (&["--dry-run", "--env", "ZONE=moon"], "ZONE: expected one of here, there"),
         (&["--yes"], "it needs --env ZONE=VALUE (Where you are)"),
         (&["--yes", "--env", "ZONE=moon"], "ZONE: expected one of here, there"),
@@ -127,10 +127,7 @@ fn what_a_manifest_wants_is_shown_asked_for_and_checked() {
     let mut command = home.command("harbor");
     let mut terminal = Terminal::start(command.args(["install", &source]));
     terminal.wait_for("one of here, there\nZONE:");
-    assert!(
-        terminal.text().contains("note       it wants an authorization of google"),
-        "before the questions"
-    );
+    assert!(terminal.text().contains("note       it needs a token of google"), "before the questions");
     terminal.press("moon\r");
     terminal.wait_for("expected one of here, there");
     terminal.press("there\r");
@@ -183,9 +180,9 @@ fn a_directory_of_a_repository_is_a_package() {
     let bridge = Bridge::start(&home);
     let whole = source(&dir);
     let part = |of: &str| format!("{whole}#main&subdirectory={of}");
-    assert!(refused(&bridge, &whole).contains("name a directory of it by #subdirectory=DIRECTORY"));
+    assert!(refused(&bridge, &whole).contains("name one of its directories by #subdirectory=DIRECTORY"));
     assert!(refused(&bridge, &part("packages/none")).contains("has no directory packages/none"));
-    assert!(refused(&bridge, &part("packages/out")).contains("is no directory of the repository"));
+    assert!(refused(&bridge, &part("packages/out")).contains("is not a directory of the repository"));
     assert!(refused(&bridge, &part("../x")).contains("a directory of the repository"));
     let said = harbor(&home, &["install", &part("packages/tiny-mcp"), "--yes"]);
     assert!(said.contains("installed tiny:"), "{said}");
@@ -211,7 +208,9 @@ fn what_is_published_elsewhere_is_installed_and_pinned_as_that() {
     assert_eq!((&found["found_in"], &found["way"]), (&json!("server.json"), &json!(1)));
     let said = harbor(&home, &["install", &source(&dir), "--yes"]);
     assert!(
-        said.contains("defined listed: tiny 1.0.0\nit is not installed or started before it has API_KEY"),
+        said.contains(
+            "defined listed: tiny 1.0.0\nHarbor does not install or start it before it has API_KEY"
+        ),
         "{said}"
     );
     assert_eq!(bridge.server("listed")["package"], "tiny@1.0.0");
@@ -246,7 +245,7 @@ fn what_is_published_elsewhere_is_installed_and_pinned_as_that() {
     let said = harbor(&home, &["install", file.to_str().unwrap(), "--yes"]);
     assert!(said.contains("installed filed: tiny 1.0.0\nit has 1 tool: a"), "{said}");
     let (said, _) = home.refused(&["install", file.parent().unwrap().to_str().unwrap(), "--yes"]);
-    assert!(said.contains("a repository is git:file://"), "{said}");
+    assert!(said.contains("if it is a repository, use git:file://"), "{said}");
     fs::write(&file, "<html>").unwrap();
     let (said, code) = home.refused(&["install", file.to_str().unwrap(), "--yes"]);
     assert!(code == Some(2) && said.contains("not the JSON of a manifest"), "{said}");
@@ -263,8 +262,8 @@ fn what_is_hostile_or_nothing_is_refused_with_a_reason() {
         json!({"manifestVersion": "1.0.0", "package": package, member: value}).to_string()
     };
     for (text, part) in [
-        ("<html>".to_owned(), "its mcp-manifest.json is not the JSON"),
-        ("[".repeat(100_000), "its mcp-manifest.json is not the JSON"),
+        ("<html>".to_owned(), "its mcp-manifest.json does not have the expected JSON form"),
+        ("[".repeat(100_000), "its mcp-manifest.json does not have the expected JSON form"),
         (" ".repeat(300_000), "is longer than 256 KiB"),
         (" ".repeat(2_000_000), "is too long"),
         ("{}".to_owned(), "has no manifestVersion"),
@@ -282,7 +281,7 @@ fn what_is_hostile_or_nothing_is_refused_with_a_reason() {
         (with("secrets", json!([{"name": "PATH"}])), "asks for the variable PATH"),
         (with("package", json!({"type": "npm", "name": "../../x"})), "names no package"),
         (with("package", json!({"type": "docker", "image": "--privileged"})), "expected an image"),
-        (with("oauth", json!({"provider": "x"})), "names no variable for a token"),
+        (with("oauth", json!({"provider": "x"})), "names no variable for it"),
         (with("runtime", json!({"minimumVersion": "999"})), "it requires node 999 or newer"),
     ] {
         fs::write(&place, text).unwrap();
@@ -319,8 +318,7 @@ fn what_is_hostile_or_nothing_is_refused_with_a_reason() {
     git(&nothing, &["init", "-q"]);
     commit(&nothing);
     let said = refused(&bridge, &source(&nothing));
-    for part in ["there is no mcp-manifest.json", "it has a Cargo.toml (Rust)", "harbor add NAME -- PROGRAM"]
-    {
+    for part in ["it has no mcp-manifest.json", "it has a Cargo.toml (Rust)", "harbor add NAME -- PROGRAM"] {
         assert!(said.contains(part), "{said}");
     }
     let said = refused(&bridge, &source(&home.scratch("none")));

@@ -156,7 +156,8 @@ fn another_user_is_refused_even_with_the_token_and_rights_to_the_socket() {
     open(&home.run_file("."), 0o777);
     let output = home.command("harbor").arg("ping").output().unwrap();
     assert!(
-        !output.status.success() && String::from_utf8_lossy(&output.stderr).contains("can be changed by one")
+        !output.status.success()
+            && String::from_utf8_lossy(&output.stderr).contains("another user can change it")
     );
     assert!(bridge.is_alive());
 }

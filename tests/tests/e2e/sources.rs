@@ -77,7 +77,7 @@ fn directories_are_asked_for_or_stand_behind() {
     terminal.wait_for("A directory that it may read and write.");
     terminal.wait_for("directory:");
     terminal.press(&format!("{}\r", notes.display()));
-    terminal.wait_for("one more (Enter: no)");
+    terminal.wait_for("another one (Enter: no)");
     terminal.press("\r");
     terminal.wait_for("network none, reads and writes");
     terminal.wait_for("Install it? [y/N]");
@@ -134,7 +134,7 @@ fn an_entry_of_the_registry_says_what_it_wants() {
         (&["install", id, "--yes", "--env", "ZONE=moon"], "ZONE: expected one of here, there"),
         (&["install", id, "--yes", "--package", "1"], "Harbor cannot install packages of the kind mcpb"),
         (&["install", id, "--yes", "--package", "3"], "has 2 ways to be installed"),
-        (&["install", id, "--yes", "--input", "x=y"], "there is no input x; it takes none"),
+        (&["install", id, "--yes", "--input", "x=y"], "there is no input x; this server has no inputs"),
     ] {
         let (said, code) = home.refused(args);
         assert!(code == Some(2) && said.contains(part), "{args:?}: {said}");
@@ -143,7 +143,8 @@ fn an_entry_of_the_registry_says_what_it_wants() {
     let said = harbor(&home, &["install", id, "--yes", "--env", "ZONE=here"]);
     assert!(
         said.contains(
-            "it is not installed or started before it has API_KEY\nset it: `harbor secrets set tiny API_KEY`; then `harbor start tiny`\n"
+            "Harbor does not install or start it before it has API_KEY\nset it: `harbor secrets set tiny API_KEY`; \
+             then `harbor start tiny`\n"
         ),
         "{said}"
     );
@@ -216,7 +217,7 @@ fn a_server_elsewhere_is_installed_by_its_url() {
     let with = ["--header", "Authorization: Bearer ${TOKEN}", "--secret", "TOKEN", "--yes", "--name", "held"];
     let args = [&["install", url.as_str()], &with[..]].concat();
     let said = harbor(&home, &args);
-    assert!(said.contains("it is not installed or started before it has TOKEN"), "{said}");
+    assert!(said.contains("Harbor does not install or start it before it has TOKEN"), "{said}");
     set_secret(&home, "held", "TOKEN");
     assert_eq!(harbor(&home, &["call", "held/t"]), "done\n");
     assert!(server.count(|asked| asked.header("authorization") == format!("Bearer {TOKEN}")) > 0);

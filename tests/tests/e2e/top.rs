@@ -83,7 +83,7 @@ fn escape_with_a_key_right_behind_it_is_two_keys() {
     terminal.press("\r");
     terminal.wait_for("[1 Overview]");
     terminal.press("\x1b?");
-    terminal.wait_for("keys, and what stands where");
+    terminal.wait_for("keys and columns");
     terminal.press("\x1bo");
     terminal.wait_for("by calls");
     terminal.press("q");
@@ -124,7 +124,7 @@ fn a_bridge_that_goes_is_missed_and_its_successor_is_found() {
     let mut terminal = top(&home);
     terminal.wait_for(">sound      running");
     bridge.stop();
-    terminal.wait_for("the bridge is gone since");
+    terminal.wait_for("the bridge has been gone since");
     assert!(!home.run_file("bridge.sock").exists(), "whoever ended it does not want another one");
     let next = Bridge::start(&home);
     assert!(next.is_alive());

@@ -107,7 +107,8 @@ fn where_too_much_waits_health_says_so_and_who_does_not_read_is_cut_off() {
     };
     let (held, most) = (number("have not read "), number("answers, and "));
     let right = format!(
-        "clients have not read {held} MiB of answers, and {most} MiB may wait: who does not read is cut off"
+        "clients have not read {held} MiB of answers, and the limit is {most} MiB: Harbor disconnects clients that do \
+         not read"
     );
     let reason = json!({"state": "degraded", "code": "unread_answers", "message": right});
     assert_eq!(said, json!({"state": "degraded", "reasons": [reason]}));

@@ -54,7 +54,7 @@ fn a_tool_that_has_changed_is_known_after_a_bridge_that_was_killed_and_compared_
 
     // Back at a version that was not accepted: nothing is said of it before it runs.
     let (_, remarks, _) = home.harbor(&["upgrade", "tiny", "--undo"]);
-    assert!(remarks.contains("it does not run"), "{remarks}");
+    assert!(remarks.contains("it is not running"), "{remarks}");
     assert_eq!(bridge.started_tool("tiny", "a", &json!({})), "2.0.0");
     wait_until("its change to be seen", DOWN_LIMIT, || bridge.server("tiny")["changed_tools"] == 2);
 }
@@ -72,14 +72,15 @@ fn a_locked_version_that_is_gone_is_called_that_and_an_upgrade_named() {
     let secret = json!({"server_id": "tiny", "key": "API_KEY", "value": "opensesame"});
     bridge.ask("set_credential", &secret);
     let (said, _) = home.refused(&["start", "tiny"]);
-    let gone = "tiny 1.0.0, which is locked, or a package that it requires, is no longer available; `harbor upgrade tiny` \
+    let gone = "the locked tiny 1.0.0, or a package that it requires, is no longer available; `harbor upgrade tiny` \
                 installs the current one";
     assert!(said.contains(gone), "{said}");
     // What was never installed is nothing to go back to.
     let said = home.done(&["upgrade", "tiny", "--yes"]);
     assert!(
-        said.contains("tiny is now 2.0.0; no way back: the version before was never installed here")
-            && !said.contains("--undo"),
+        said.contains(
+            "tiny is now 2.0.0; it cannot be undone, since the earlier version was never installed here"
+        ) && !said.contains("--undo"),
         "{said}"
     );
     assert_eq!(bridge.started_tool("tiny", "a", &json!({})), "2.0.0");
@@ -101,7 +102,7 @@ fn an_upgrade_says_that_a_newer_version_does_not_fit_and_goes_back_to_an_older_o
     bridge.ask("install_server", &json!({"source": "npm:tiny"}));
     publish("1.5.0", ">=18");
     publish("2.0.0", ">=99");
-    let why = "2.0.0 requires Node.js >=99, which is not here";
+    let why = "2.0.0 requires Node.js >=99, which this machine does not have";
     let note = format!("1.5.0 is not the newest version: {why}");
     let upgraded = |more: &[&str]| {
         let (out, remarks, code) = home.harbor(&[&["upgrade", "tiny", "--yes"], more].concat());
@@ -120,8 +121,9 @@ fn an_upgrade_says_that_a_newer_version_does_not_fit_and_goes_back_to_an_older_o
     // Who names one has it; the next one that fits is older, and nothing goes there by itself.
     upgraded(&["--to", "2.0.0"]);
     let (said, code) = home.refused(&["upgrade", "tiny", "--yes"]);
-    let refused = format!("tiny has 2.0.0, and what fits here now is 1.5.0, which is older: {why}");
-    let back = "; `harbor upgrade tiny --to 1.5.0` goes back to that on purpose";
+    let refused =
+        format!("tiny has 2.0.0, but the version that fits this machine now is 1.5.0, which is older: {why}");
+    let back = "; `harbor upgrade tiny --to 1.5.0` goes back to it";
     assert!(said.contains(&refused) && said.contains(back) && code == Some(2), "{code:?} {said}");
     let version = |bridge: &Bridge| bridge.ask("list_installed", &json!({}))["servers"][0]["version"].clone();
     assert_eq!(version(&bridge), "2.0.0");
@@ -132,7 +134,7 @@ fn an_upgrade_says_that_a_newer_version_does_not_fit_and_goes_back_to_an_older_o
     bridge.ask("undo_upgrade", &json!({"server_id": "tiny"}));
     registry.withdraw("2.0.0");
     let (said, _) = home.refused(&["upgrade", "tiny", "--yes"]);
-    assert!(said.contains("what its registry gives now is 1.5.0, which is older; "), "{said}");
+    assert!(said.contains("its registry's version now is 1.5.0, which is older; "), "{said}");
     publish("2.1.0", ">=18");
     publish("3.0.0", ">=99");
     let (out, remarks) = upgraded(&["--json"]);
@@ -159,9 +161,9 @@ fn files_of_an_earlier_server_of_that_name_are_named_before_the_question() {
         assert_eq!(code, Some(0), "{plan}");
         plan
     };
-    let mind = |whose: &str| format!("of an earlier server of this name{whose} in {}", data.display());
+    let mind = |what: &str| format!("an earlier server of this name{what} in {}", data.display());
     let aside = plan(&[]);
-    assert!(aside.contains(&mind(" is")) && aside.contains("it is set aside, `--keep-data`"), "{aside}");
+    assert!(aside.contains(&mind(" left data")) && aside.contains("or used with `--keep-data`"), "{aside}");
     let kept = plan(&["--keep-data"]);
     assert!(
         kept.contains(&mind(", whoever published that,")) && kept.contains("`--name` gives it another name"),

@@ -39,7 +39,7 @@ fn where_all_is_there_nothing_is_missing() {
 fn what_is_required_and_cannot_be_had_is_no_start() {
     let scene = Scene::new(Row::on(4, false), User::Ordinary);
     for (id, settings, why) in [
-        ("required", json!({"required": true}), "is required, and this kernel cannot do it: "),
+        ("required", json!({"required": true}), "is required, but this kernel cannot enforce it: "),
         ("strict", json!({"level": "strict"}), "the level strict needs namespaces"),
         ("alone", json!({"network": "none"}), "the network none needs namespaces"),
         (

@@ -53,7 +53,7 @@ pub struct No {
     pub never: bool,
 }
 
-/// Take back answers that stand
+/// Revoke answers that stand
 ///
 /// Harbor asks again about the calls that they covered, from this moment on.
 ///

@@ -79,7 +79,7 @@ pub struct Import {
     /// Only this server, by its name in the client; repeatable
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub only: Vec<String>,
-    /// Also servers that are disabled there
+    /// Also servers that are disabled in the file
     #[arg(long)]
     pub disabled: bool,
     /// Do not start them once to see which tools they have

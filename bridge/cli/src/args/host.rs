@@ -261,7 +261,7 @@ impl Accept {
     fn read(options: AcceptOptions) -> Result<Self, String> {
         let (server, tool) = options.target;
         match (&tool, options.hash) {
-            (None, Some(_)) => Err("a hash belongs to one tool: name it SERVER/TOOL".into()),
+            (None, Some(_)) => Err("a hash belongs to one tool: name the tool as SERVER/TOOL".into()),
             (_, hash) => Ok(Self { server, tool, hash }),
         }
     }

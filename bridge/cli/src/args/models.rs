@@ -27,12 +27,12 @@ pub enum Models {
         /// The provider's id
         id: String,
     },
-    /// Ask a provider whether it answers, and takes its key; this costs nothing
+    /// Ask a provider whether it answers and accepts its key; this costs nothing
     Check {
         /// The provider's id
         id: String,
     },
-    /// Show or set the model that is used where none is named
+    /// Show or set the default model
     Default {
         /// The model as `harbor models` shows it; or a provider's id: its first model (default: show it)
         model: Option<String>,
@@ -43,7 +43,7 @@ pub enum Models {
     Detect,
     /// Show how many tokens models have used, by day, model and who asked
     Usage,
-    /// Show or set how many tokens somebody may use in a day
+    /// Show or set the daily token budgets
     ///
     /// A day begins at midnight UTC. An origin may use 50000 tokens a day unless you set another number. You
     /// yourself have no limit.
@@ -97,10 +97,10 @@ pub struct NewProvider {
     /// The protocol that the provider speaks; the type's own if absent
     #[arg(long, value_parser = PossibleValuesParser::new(Dialect::ALL.iter().map(|dialect| dialect.name())))]
     pub dialect: Option<String>,
-    /// Allow a private address that is not this machine's, and no TLS there
+    /// Allow a private address beyond this machine, also without TLS
     #[arg(long)]
     pub allow_private: bool,
-    /// Allow a program of another person on this machine; it reads all that is asked
+    /// Allow a program of another user of this machine; it reads every conversation
     #[arg(long)]
     pub allow_other_user: bool,
 }

@@ -64,8 +64,8 @@ impl HostPlace {
             match browsers.as_slice() {
                 [] => browsers.extend(browser("chromium")),
                 [one] if one.is_chromium() => {}
-                [_] => return Err("--user-data-dir is for Chromium and those made from it".into()),
-                _ => return Err("--user-data-dir is of one browser; name one".into()),
+                [_] => return Err("--user-data-dir is for Chromium and browsers made from it".into()),
+                _ => return Err("--user-data-dir belongs to one browser; name that browser".into()),
             }
         }
         Ok(Self { browsers, user_data_dir: options.user_data_dir })
@@ -83,6 +83,6 @@ fn browsers() -> impl TypedValueParser<Value = Browsers> {
 }
 
 fn extension_id(text: &str) -> Result<String, String> {
-    let expected = "an id is 32 letters from a to p in Chromium, and such as name@example.org in Firefox";
+    let expected = "an id has 32 letters from a to p in Chromium, and looks like name@example.org in Firefox";
     is_id(text).then(|| text.to_owned()).ok_or_else(|| expected.into())
 }

@@ -64,7 +64,7 @@ impl Prompt {
     fn read(options: GetOptions) -> Result<Self, String> {
         let arguments = arguments(&options.arguments.iter().collect::<Vec<_>>())?;
         match arguments.iter().find(|one| matches!(one.value, Value::Json(_))) {
-            Some(wrong) => Err(format!("{}: a prompt takes texts only: use key=text", wrong.key)),
+            Some(wrong) => Err(format!("{}: a prompt accepts only texts: use key=text", wrong.key)),
             None => Ok(Self { server: options.server, name: options.prompt, arguments }),
         }
     }

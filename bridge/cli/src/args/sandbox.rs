@@ -55,7 +55,7 @@ struct SandboxCommandOptions {
     /// Show every path and variable, and why
     #[arg(long)]
     explain: bool,
-    /// Take a path, socket or host back; repeat for more
+    /// Remove a path, socket or host; repeat for more
     #[arg(long, value_name = "ENTRY", value_parser = NonEmptyStringValueParser::new())]
     forget: Vec<String>,
     /// Set an option back to its default; repeat for more
@@ -83,7 +83,7 @@ pub(super) struct SandboxOptions {
     /// A Unix socket that it may connect to; repeat for more
     #[arg(long, value_name = "PATH", value_parser = NonEmptyStringValueParser::new(), value_hint = ValueHint::AnyPath)]
     socket: Vec<String>,
-    /// The network that it has; loopback is a network of its own
+    /// The network that it has; loopback is its own network
     #[arg(long, value_name = "KIND", value_parser = one_of(["none", "loopback", "hosts", "all"], NetworkKind::of))]
     network: Option<NetworkKind>,
     /// A host for --network hosts, *.example.com too; repeat for more

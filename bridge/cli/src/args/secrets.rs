@@ -12,8 +12,8 @@ use super::values::{Unrepeated, one_of, server_id};
 use crate::when;
 
 /// The message about a secret, or a passphrase, that stands on the command line.
-pub(super) const TYPED_VALUE: &str = "a secret does not belong on the command line, where other programs and the shell history see it: leave it \
-    out, and Harbor asks for it or reads it from stdin";
+pub(super) const TYPED_VALUE: &str = "a secret does not belong on the command line, where other programs and the shell \
+                                      history see it: leave it out, and Harbor asks for it or reads it from stdin";
 
 #[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
 pub enum Secrets {
@@ -83,7 +83,7 @@ pub struct NewSecret {
     /// When it expires, such as 90d or 2030-11-21 (default: never)
     #[arg(long = "expires", value_name = "WHEN", value_parser = |text: &str| ahead(text, when::now()))]
     pub expires_at: Option<u64>,
-    /// With `browser`: the site that it is for, such as https://example.com
+    /// With `browser`: the site of the secret, such as https://example.com
     #[arg(long, value_name = "ORIGIN")]
     pub site: Option<String>,
 }

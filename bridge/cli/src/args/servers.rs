@@ -47,7 +47,7 @@ pub struct Removal {
     pub keep_data: bool,
 }
 
-/// Show or change when a server starts, with which arguments and variables, and how its calls are treated
+/// Show or change a server's settings: its start, arguments, variables and calls
 ///
 /// Without options: shows the settings. Nothing is restarted; some settings take effect at the next start,
 /// and Harbor says which. A server starts when it is used; with --manual only `harbor start` starts it.
@@ -89,10 +89,10 @@ struct SetOptions {
     /// Remove an environment variable; repeatable
     #[arg(long, value_name = "KEY", value_parser = NonEmptyStringValueParser::new())]
     unset: Vec<String>,
-    /// Start it without arguments of its own
+    /// Start it without arguments
     #[arg(long, conflicts_with = "args")]
     no_args: bool,
-    /// The server's own arguments, in place of the present ones
+    /// The server's new arguments, which replace all present ones
     #[arg(last = true)]
     args: Vec<String>,
     #[command(flatten)]
@@ -120,9 +120,9 @@ impl Set {
         };
         let only_guard = Self { guard: set.guard, ..Self::of(&set.server) };
         match set.is_of_client() {
-            true if set != only_guard => Err("of an AI client only --guard can be set".into()),
+            true if set != only_guard => Err("for an AI client only --guard can be set".into()),
             false if set.guard.is_some() => {
-                Err("--guard is of AI clients: `harbor set client://NAME --guard on`".into())
+                Err("--guard is for AI clients: `harbor set client://NAME --guard on`".into())
             }
             _ => Ok(set),
         }

@@ -31,7 +31,7 @@ struct StartOptions {
     /// Start it with the bridge
     #[arg(long)]
     auto_start: bool,
-    /// Start it only when you say so, not when it is used
+    /// Start it only by `harbor start`, not when it is used
     #[arg(long)]
     manual: bool,
     /// Stop it after this time without a call, 1 to 604800 (default: never)
@@ -92,10 +92,10 @@ struct ModelOptions {
     /// Its answers are private: nothing that could contain them leaves without your yes
     #[arg(long)]
     private: bool,
-    /// Its tools that only read, whatever the server says of them
+    /// Its tools that only read, whatever the server says
     #[arg(long, value_name = "TOOL,…", value_delimiter = ',')]
     reads: Vec<String>,
-    /// Its tools that change something and destroy nothing
+    /// Its tools that change something but destroy nothing
     #[arg(long, value_name = "TOOL,…", value_delimiter = ',')]
     writes: Vec<String>,
     /// Its tools that may destroy something

@@ -18,7 +18,9 @@ pub(super) const DAY: u64 = 24 * HOUR;
 pub(super) fn since(text: &str, now: u64) -> Result<u64, String> {
     let long_ago = span(text).map(|span| now.saturating_sub(span));
     long_ago.or_else(|| moment(text)).ok_or_else(|| {
-        "use how long ago, such as 90s, 10m, 2h or 3d, or when in UTC, such as 2026-11-21 or 2026-11-21T17:00".into()
+        "use a time span back from now, such as 90s, 10m, 2h or 3d, or a time in UTC, such as 2026-11-21 or \
+         2026-11-21T17:00"
+            .into()
     })
 }
 
@@ -29,7 +31,7 @@ pub(super) fn since(text: &str, now: u64) -> Result<u64, String> {
 pub(super) fn ahead(text: &str, now: u64) -> Result<u64, String> {
     let at = span(text).map(|span| now.saturating_add(span)).or_else(|| moment(text));
     at.filter(|at| *at > now).ok_or_else(|| {
-        "use a time to come: how long from now, such as 2h or 90d, or when in UTC, such as 2030-11-21".into()
+        "use a time in the future: a time span from now, such as 2h or 90d, or a time in UTC, such as 2030-11-21".into()
     })
 }
 
@@ -117,7 +119,7 @@ mod tests {
     fn anything_else_is_refused_with_what_it_may_be() {
         assert_eq!(
             since("yesterday", NOW).unwrap_err(),
-            "use how long ago, such as 90s, 10m, 2h or 3d, or when in UTC, such as 2026-11-21 or \
+            "use a time span back from now, such as 90s, 10m, 2h or 3d, or a time in UTC, such as 2026-11-21 or \
              2026-11-21T17:00"
         );
         for text in [

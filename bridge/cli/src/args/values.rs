@@ -91,9 +91,7 @@ pub(super) fn server_or_tool(text: &str) -> Result<(String, Option<String>), Str
 pub(super) fn tool_pattern(text: &str) -> Result<String, String> {
     let wrong = match tool_name::split(text) {
         Ok((_, tool)) if tool != tool_name::EVERY && tool.contains('*') => {
-            return Err(
-                "a * stands for all tools of a server, SERVER/*, and for nothing else; name each tool".into(),
-            );
+            return Err("a * can only stand for all tools of a server, as in SERVER/*; name each tool".into());
         }
         Ok(_) => return Ok(text.to_owned()),
         Err(wrong) => wrong,

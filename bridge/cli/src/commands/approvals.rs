@@ -105,8 +105,7 @@ fn show(client: &mut Client, id: &str, screen: &mut Screen) -> Result<(), Failur
 fn about(question: &Approval, now: u64) -> String {
     let waits = match &*question.state {
         MISSED => {
-            "nobody waits for the answer any more: after a yes the same call runs when it is made again"
-                .into()
+            "nobody waits for the answer any more: after a yes, the same call runs when it is repeated".into()
         }
         _ => format!("waits until {}", when::until(question.until, now)),
     };
@@ -147,12 +146,12 @@ fn say_yes(client: &mut Client, yes: &Yes, screen: &mut Screen) -> Result<(), Fa
     let word = yes.cover.word();
     if !question.answers.iter().any(|answer| answer == word) {
         return Err(Failure::Usage(format!(
-            "a yes to this question cannot be for {}\nit may be for: {}",
+            "a yes to this question cannot be for {}\nuse one of: {}",
             word.replace('_', "-"),
             offered(&question).join(", ")
         )));
     }
-    let later = if &*question.state == MISSED { "; it runs when it is made again" } else { "" };
+    let later = if &*question.state == MISSED { "; the call runs when it is repeated" } else { "" };
     let said = format!("yes to {}: {}{later}", flatten(&question.tool), covered_by(&question, word));
     answer(client, (&yes.id, &question), (word, None), &said, screen)
 }
@@ -200,8 +199,8 @@ fn revoke(client: &mut Client, wanted: &RevokeAnswer, screen: &mut Screen) -> Re
 fn taken_back(revoked: u32) -> String {
     match revoked {
         0 => "no answer stood".into(),
-        1 => "1 answer is taken back".into(),
-        more => format!("{} are taken back", count(usize::try_from(more).unwrap_or(usize::MAX), "answer")),
+        1 => "1 answer is revoked".into(),
+        more => format!("{} are revoked", count(usize::try_from(more).unwrap_or(usize::MAX), "answer")),
     }
 }
 

@@ -53,7 +53,7 @@ pub fn run(mut client: Client, chat: &LlmChat, screen: &mut Screen) -> Result<()
     match answered {
         Ok(answer) => finish(&answer, shown.screen),
         Err(Failure::Refused(refusal)) if refusal.is(Code::Cancelled) => {
-            remark("harbor: it was cancelled; what had come stands above");
+            remark("harbor: the answer was cancelled; the part that arrived stands above");
             Err(Failure::Said(Exit::Failed))
         }
         Err(failure) => Err(failure.of_question()),
@@ -108,9 +108,9 @@ fn finish(answer: &Answer<LlmChatResult>, screen: &mut Screen) -> Result<(), Fai
         remark(&format!("{}:{}: {}", answer.provider, answer.model, tokens(&answer.response.usage)));
     }
     match &*answer.response.finishReason {
-        "length" => remark("harbor: the answer was cut off: it may have no more tokens"),
+        "length" => remark("harbor: the answer was cut off at its token limit"),
         "error" => {
-            let word = answer.response.raw_finish.as_deref().unwrap_or("it did not say why");
+            let word = answer.response.raw_finish.as_deref().unwrap_or("it gave no reason");
             remark(&format!("harbor: {} ended the answer: {word}", answer.provider));
             return Err(Failure::Said(Exit::Unavailable));
         }

@@ -46,12 +46,12 @@ pub fn warn(failing: bool, unaudited: u64) {
 
 fn warnings(failing: bool, unaudited: u64) -> Vec<String> {
     let failing = failing.then(|| {
-        "harbor: the audit log cannot be written at present; is the disk full, or read-only?".to_owned()
+        "harbor: the audit log cannot be written at present; is the disk full or read-only?".to_owned()
     });
     let unaudited = Some(unaudited).filter(|lines| *lines > 0);
     let unaudited = unaudited.map(|lines| {
         let lines = count(usize::try_from(lines).unwrap_or(usize::MAX), "line");
-        format!("harbor: {lines} could not be written to the audit log since the bridge began")
+        format!("harbor: {lines} could not be written to the audit log since the bridge started")
     });
     failing.into_iter().chain(unaudited).collect()
 }
@@ -193,8 +193,8 @@ mod tests {
         assert_eq!(
             warnings(true, 1),
             [
-                "harbor: the audit log cannot be written at present; is the disk full, or read-only?",
-                "harbor: 1 line could not be written to the audit log since the bridge began"
+                "harbor: the audit log cannot be written at present; is the disk full or read-only?",
+                "harbor: 1 line could not be written to the audit log since the bridge started"
             ]
         );
     }

@@ -73,7 +73,7 @@ pub fn begin(
     }
     remark(&format!("Sign in on this page in your browser:\n\n{url}\n"));
     if !new.no_browser && !open(&url) {
-        remark("could not open a browser; open the address yourself, on this machine");
+        remark("no browser could be opened; open the address yourself, on this machine");
     }
     let finished = client.ask(&OauthFinish { server_id: ask.server_id }, PERSON)?;
     if !screen.json {

@@ -219,7 +219,7 @@ pub fn unnamed(client: &mut Client, name: &str) -> Failure {
     let ids = || servers.iter().map(|server| server.server_id.as_str());
     if ids().any(|id| id == name) {
         let text = format!(
-            "a tool is named SERVER/TOOL, and {name} is a server\n`harbor tools {name}` lists its tools"
+            "{name} is a server, and a tool is named SERVER/TOOL\n`harbor tools {name}` lists its tools"
         );
         return Failure::Usage(text);
     }

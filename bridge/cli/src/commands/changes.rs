@@ -94,7 +94,10 @@ fn describe(change: &ToolChange) -> String {
         false => format!("{name}: has changed; origins can still use it"),
     }];
     if change.hidden_characters {
-        lines.push("  warning: its texts have hidden or control characters; they are written out here, as in \\u{202e}".into());
+        lines.push(
+            "  warning: its texts contain hidden or control characters; here they are written as \\u{202e}"
+                .into(),
+        );
     }
     lines.extend(differences(&change.before, &change.after));
     lines.join("\n")

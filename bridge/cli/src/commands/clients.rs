@@ -47,7 +47,8 @@ fn chosen(client: &AiClient, file: Option<&PathBuf>) -> Result<PathBuf, Failure>
 pub fn install(wanted: &Install, paths: &Paths, screen: &mut Screen) -> Result<(), Failure> {
     if wanted.clients.len() > 1 && (wanted.name.is_some() || wanted.file.is_some()) {
         return Err(Failure::Usage(
-            "--client and --file are for one AI client\n`harbor help mcp install` shows how".into(),
+            "--client and --file are for one AI client; name only one\n`harbor help mcp install` shows how"
+                .into(),
         ));
     }
     let clients = if wanted.all { present()? } else { wanted.clients.clone() };
@@ -223,7 +224,7 @@ fn tell_installed(
     if wanted.only.is_empty() && !only.is_empty() {
         let id = client.id;
         remark(&format!(
-            "{title} keeps the limit (--only) that its entry had; to lift it: `harbor mcp install {id} --only '*'`"
+            "{title} keeps the limit (--only) of its earlier entry; to lift it: `harbor mcp install {id} --only '*'`"
         ));
     }
     Ok(())
@@ -244,7 +245,7 @@ fn show(
         return Ok(screen.json(&answer.to_string())?);
     }
     if before == after {
-        return Ok(screen.text(&format!("{file} would stay as it is"))?);
+        return Ok(screen.text(&format!("{file} would not change"))?);
     }
     let mut out = format!("{file} would change\n");
     if lines(&swap.removed) > 0 {
@@ -262,7 +263,7 @@ fn show(
 pub fn uninstall(wanted: &Uninstall, paths: &Paths, screen: &mut Screen) -> Result<(), Failure> {
     if wanted.clients.len() > 1 && wanted.file.is_some() {
         return Err(Failure::Usage(
-            "--file is for one AI client\n`harbor help mcp uninstall` shows how".into(),
+            "--file is for one AI client; name only one\n`harbor help mcp uninstall` shows how".into(),
         ));
     }
     let clients = if wanted.all { with_harbor()? } else { wanted.clients.clone() };
@@ -330,7 +331,7 @@ fn tell_uninstalled(
     screen.text(&format!("Harbor is no longer in {file}; {how}"))?;
     for left in &restored.left {
         remark(&format!(
-            "{} was in this file before Harbor; it could not be put back. The file as it was: {}",
+            "{} was in this file before Harbor, but could not be put back. A copy of the earlier file: {}",
             left.name,
             left.copy.display()
         ));

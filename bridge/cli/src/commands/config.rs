@@ -19,7 +19,7 @@ pub fn show(client: &mut Client, screen: &mut Screen) -> Result<(), Failure> {
     let answer = client.ask(&GetConfig {}, QUICK)?;
     print(screen, &answer, describe)?;
     if let Some(refused) = &answer.refused {
-        remark(&format!("config.toml is not in force, because of a mistake: {refused}"));
+        remark(&format!("config.toml is not in force, because it has a mistake: {refused}"));
     }
     Ok(())
 }

@@ -84,7 +84,7 @@ pub fn run(paths: &Paths, (fix, verbose): (bool, bool), screen: &mut Screen) -> 
 /// Tells if the service goes on when its user logs out. Over SSH an end is a warning: such a session ends.
 fn logout(lingers: Option<bool>, over_ssh: bool) -> Finding {
     match lingers {
-        Some(true) => Finding::ok("service", "it goes on when you log out"),
+        Some(true) => Finding::ok("service", "it keeps running when you log out"),
         Some(false) if over_ssh => Finding::wrong(
             State::Warning,
             "service",

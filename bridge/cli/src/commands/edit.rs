@@ -41,8 +41,10 @@ const KEPT: &str = "***";
 /// The editor where none is set.
 const EDITOR: &str = "vi";
 
-const HEAD: &str = "// How Harbor starts this server. Save it and leave the editor to apply it; leave it as it is to change nothing.\n\
-                    // A value \"***\" stays as it is. Keys are no variables: `harbor secrets set SERVER KEY` stores them.\n";
+const HEAD: &str = "// How Harbor starts this server. Save it and leave the editor to apply it; leave it unchanged to \
+                    change nothing.\n\
+                    // A value \"***\" stays unchanged. Do not put keys here: `harbor secrets set SERVER KEY` stores \
+                                 them.\n";
 
 pub fn run(client: &mut Client, server: &str, paths: &Paths, screen: &mut Screen) -> Result<(), Failure> {
     let before = client.ask(&GetDefinition { server_id: server_id(server)? }, QUICK)?.into_value().definition;
@@ -52,7 +54,7 @@ pub fn run(client: &mut Client, server: &str, paths: &Paths, screen: &mut Screen
         let edited = draft.edited()?;
         if edited == text {
             draft.remove();
-            remark(&format!("{server} is as it was"));
+            remark(&format!("{server} is unchanged"));
             return Ok(());
         }
         match asked(&before, &edited).and_then(|ask| apply(client, server, &ask, screen)) {
@@ -62,7 +64,7 @@ pub fn run(client: &mut Client, server: &str, paths: &Paths, screen: &mut Screen
             }
             Err(wrong) => {
                 let Some(said) = wrong.message() else { return Err(wrong) };
-                let kept = format!("what you wrote is in {}", draft.path.display());
+                let kept = format!("your text is in {}", draft.path.display());
                 if consent::is_possible("edit").is_err() {
                     remark(&kept);
                     return Err(wrong);
@@ -104,7 +106,7 @@ impl Draft {
             Ok(_) => {
                 self.remove();
                 return Err(Failure::Usage(format!(
-                    "the editor failed ({editor}); set EDITOR to another one"
+                    "the editor failed ({editor}); set EDITOR to another editor"
                 )));
             }
             Err(error) => return Err(Failure::Io("start the editor", error)),
@@ -183,7 +185,7 @@ fn asked(before: &DefinitionView, text: &str) -> Result<Adding, Failure> {
     let others = ["command", "image", "engine", "cwd"];
     let is_known = |name: &str| known.get(name).is_some() || before.url.is_none() && others.contains(&name);
     if let Some(name) = all.keys().find(|name| !is_known(name)) {
-        return Err(wrong(format!("a definition has no `{name}`")));
+        return Err(wrong(format!("a definition has no field `{name}`")));
     }
     all.retain(|_, value| !value.is_null());
     let keeps = |all: &mut Map<String, Value>, name: &str| -> Vec<String> {
@@ -270,7 +272,7 @@ mod tests {
     #[test]
     fn what_is_wrong_is_said_with_its_place() {
         let wrong = |from: &str, to: &str| edited(TIME, |text| text.replace(from, to)).unwrap_err();
-        assert_eq!(wrong("\"label\"", "\"lable\""), "a definition has no `lable`; nothing was changed");
+        assert_eq!(wrong("\"label\"", "\"lable\""), "a definition has no field `lable`; nothing was changed");
         assert!(wrong("\"args\": [", "\"args\": {").starts_with("line "));
         let said = wrong("\"as_is\": false", "\"as_is\": 1");
         assert!(said.starts_with("`as_is`: expected ") && said.ends_with("; nothing was changed"), "{said}");

@@ -87,8 +87,7 @@ fn warning(answer: &HostGrantPermissionResult) -> Option<String> {
     let profile = profile.map(|profile| format!(" --profile {profile:?}")).unwrap_or_default();
     let (origin, scope) = (&grant.origin, &grant.scope);
     Some(format!(
-        "harbor: a DENY stands, and nothing of this is allowed until `harbor revoke {origin} {scope} --deny{profile}` \
-         takes it away"
+        "harbor: a DENY overrides this grant; remove it with `harbor revoke {origin} {scope} --deny{profile}`"
     ))
 }
 
@@ -119,13 +118,14 @@ pub fn revoke(client: &mut Client, revoke: &Revoke, screen: &mut Screen) -> Resu
 }
 
 /// The warning about a change that is in force, but is not on disk.
-const NOT_STORED: &str = "harbor: it is in force, but could not be written to disk; it is lost when the bridge ends, unless there is room before: `harbor health`";
+const NOT_STORED: &str = "harbor: it is in force, but not written to the disk; it is lost if the bridge ends before \
+                          there is room: `harbor health`";
 
 /// Says how many calls were ended.
 fn ended(calls: u32) -> Option<String> {
     let calls = usize::try_from(calls).ok().filter(|calls| *calls > 0)?;
-    let what = if calls == 1 { "was ended; its result is" } else { "were ended; their results are" };
-    Some(format!("harbor: {} that ran on it {what} not given", count(calls, "call")))
+    let what = if calls == 1 { "was ended, and its result is" } else { "were ended, and their results are" };
+    Some(format!("harbor: {} that used it {what} dropped", count(calls, "call")))
 }
 
 pub fn list(client: &mut Client, origin: Option<&Origin>, screen: &mut Screen) -> Result<(), Failure> {
@@ -166,7 +166,7 @@ fn show(
 fn not_stored(one: &UnstoredView) -> String {
     let UnstoredView { origin, scope, change, .. } = one;
     format!(
-        "harbor: {scope} of {origin} is {change} until the bridge ends: it could not be written to disk yet"
+        "harbor: {scope} of {origin} is {change} only until the bridge ends, since it is not written to the disk yet"
     )
 }
 

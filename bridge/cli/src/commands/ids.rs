@@ -25,7 +25,7 @@ pub fn meant(
     }
     match meant.as_slice() {
         [one, other, ..] => Err(Failure::Usage(format!(
-            "{typed} is how several {what} begin, {one} and {other} among them\n{listed} lists them"
+            "several {what} begin with {typed}, such as {one} and {other}\n{listed} lists them"
         ))),
         _ => Ok(meant.pop()),
     }
@@ -45,7 +45,7 @@ mod tests {
         assert_eq!(meant("abd"), Ok(Some("abd".into())), "it is one, although another one begins like it");
         assert_eq!(meant("x"), Ok(None));
         let said = meant("ab").unwrap_err().unwrap_or_default();
-        assert!(said.starts_with("ab is how several sessions begin, abc1 and abd2 among them"), "{said}");
+        assert!(said.starts_with("several sessions begin with ab, such as abc1 and abd2"), "{said}");
     }
 
     #[test]

@@ -121,7 +121,8 @@ fn replace(
         let left = theirs().filter(|(_, outcome)| matches!(outcome, Outcome::Imported(Start::Failed(_))));
         left.for_each(|(ImportCandidate { name, id, .. }, _)| {
             remark(&format!(
-                "{}: {name} stays in its file too, since it does not start in Harbor: `harbor start {id}` says why",
+                "{}: {name} also stays in the client's file, since it does not start in Harbor: `harbor start {id}` \
+                 says why",
                 client.title
             ));
         });
@@ -131,7 +132,7 @@ fn replace(
         let replaced = clients::replace(client, &taken, ids, paths)?;
         let names: Vec<_> = taken.iter().map(|(name, _)| *name).collect();
         let text = format!(
-            "{}: Harbor is in the place of {}; the file as it was: {}",
+            "{}: Harbor has replaced {}; a copy of the earlier file: {}",
             client.title,
             names.join(", "),
             replaced.copy.display()
@@ -148,8 +149,8 @@ fn replace(
         if !keyed.is_empty() {
             let copy = replaced.copy.display();
             remark(&format!(
-                "{}: {copy} holds the keys of {} as they were. Harbor gives the servers back from it (`harbor mcp uninstall {}`); once you do \
-                 not need that: `rm {copy}`",
+                "{}: {copy} holds the keys of {}. Harbor restores the servers from that copy (`harbor mcp uninstall \
+                 {}`); when you no longer need it: `rm {copy}`",
                 client.title,
                 keyed.join(", "),
                 client.id
@@ -166,14 +167,14 @@ fn collect(wanted: &Import) -> Result<(Vec<Origin>, Vec<Failure>), Failure> {
         Some(Source::Client(client)) => match open(&place(client)?, Some(client))? {
             Some(origin) => Ok((vec![origin], Vec::new())),
             None => Err(Failure::Nothing(
-                format!("{} has no configuration: {} is not there", client.title, place(client)?.display()),
+                format!("{} has no configuration: {} does not exist", client.title, place(client)?.display()),
                 "import from a file: `harbor import FILE`".into(),
             )),
         },
         Some(Source::File(file)) => match open(file, None)? {
             Some(origin) => Ok((vec![origin], Vec::new())),
             None => Err(Failure::Nothing(
-                format!("{} is not there", file.display()),
+                format!("{} does not exist", file.display()),
                 "`harbor mcp status` shows the files of clients".into(),
             )),
         },

@@ -186,7 +186,7 @@ fn dry_run(client: &mut Client, complete: &entry::Complete, screen: &mut Screen)
         // Who asks nothing is refused.
         None if wanted.yes && !complete.lacking().is_empty() => {
             remark(&format!(
-                "with --yes nothing would be installed: it requires {}",
+                "--yes would install nothing: the server requires {}",
                 complete.lacking().join(" and ")
             ));
             Err(Failure::Said(Exit::Usage))
@@ -266,8 +266,8 @@ fn described(plan: &InstalledView, wanted: &Package) -> String {
     match flatten(plan.old_data.as_deref().unwrap_or_default()) {
         none if none.is_empty() => described,
         left if !keep_data => format!(
-            "{described}\nnote       the data of an earlier server of this name is in {left}; it is set aside, `--keep-data` \
-             uses it"
+            "{described}\nnote       an earlier server of this name left data in {left}; it is set aside, or used with \
+             `--keep-data`"
         ),
         left => format!(
             "{described}\nnote       this server gets the data of an earlier server of this name, whoever published that, in {left}; \
@@ -292,10 +292,10 @@ fn describe_installed(installed: &InstalledView) -> String {
     if !missing.is_empty() {
         let set = missing.iter().map(|key| format!("`harbor secrets set {name} {key}`"));
         let set = set.collect::<Vec<_>>().join(" and ");
-        lines.push(format!("it is not installed or started before it has {}", missing.join(", ")));
+        lines.push(format!("Harbor does not install or start it before it has {}", missing.join(", ")));
         lines.push(format!("set it: {set}; then `harbor start {name}`"));
         if installed.version.is_some() {
-            lines.push("the version is locked: exactly this one is installed".into());
+            lines.push("the version is locked: Harbor installs exactly this one".into());
         }
         return lines.join("\n");
     }
@@ -400,7 +400,7 @@ mod tests {
     fn a_source_is_looked_at_before_a_terminal() {
         let of = |source: &str, yes| Package { source: source.into(), yes, ..package() };
         let said = |package: &Package| check(package).unwrap_err().message().unwrap();
-        assert!(said(&of("x:y", false)).contains("not of a kind"));
+        assert!(said(&of("x:y", false)).contains("not a kind of source"));
         let mut wrong = package();
         wrong.definition.secrets = vec!["1 x".into()];
         assert!(said(&wrong).starts_with("--secret 1 x: expected"));

@@ -40,7 +40,7 @@ pub fn show(client: &mut Client, logs: &Logs, screen: &mut Screen) -> Result<(),
         (true, true) => remark(&format!("{name} has logged nothing")),
         (true, false) if logs.install => remark(&format!("the installation of {name} has logged nothing")),
         (true, false) => remark(&format!(
-            "{name} has logged nothing but its installation; show that: `harbor logs {name} --install`"
+            "{name} has logged only its installation; show that: `harbor logs {name} --install`"
         )),
         (false, _) => {
             screen.text(&lines.into_iter().map(describe).collect::<Vec<_>>().join("\n"))?;

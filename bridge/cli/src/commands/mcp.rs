@@ -54,7 +54,7 @@ pub fn token(wanted: &TokenWanted, paths: &Paths, screen: &mut Screen) -> Result
 
 /// Asks before a token is replaced: its present user would not be let in any more.
 fn may_replace(name: &str, screen: &Screen) -> Result<(), Failure> {
-    let what = format!("{name} already has a token, which a new one would replace");
+    let what = format!("{name} already has a token, and a new one would lock out the client that uses it");
     let yes = !screen.json && ask(&format!("{what}; replace it? [y/N] "));
     if yes {
         Ok(())

@@ -29,8 +29,8 @@ use harbor_client::terminal::remark;
 const PATIENT: Duration = Duration::from_secs(120);
 
 /// The message where there is no provider.
-const NONE: &str = "there is no model yet: `harbor models detect` looks for programs on this machine that run some, and \
-    `harbor models add TYPE` adds a provider";
+const NONE: &str = "there is no model yet: `harbor models detect` looks for programs on this machine that run models, \
+                    and `harbor models add TYPE` adds a provider";
 
 pub fn run(client: &mut Client, wanted: &Models, screen: &mut Screen) -> Result<(), Failure> {
     match wanted {
@@ -111,7 +111,7 @@ fn add(client: &mut Client, new: &NewProvider, screen: &mut Screen) -> Result<()
         true => format!("`harbor models key {id}` asks for its key"),
         // Who added it hears at once that nothing is there.
         false if is_local(base_url) && !screen.json => first_check(client, id)?,
-        false => format!("`harbor models check {id}` asks whether it answers"),
+        false => format!("`harbor models check {id}` tests whether it answers"),
     };
     print(screen, &answer, |answer| format!("{id} is added, at {}; {next}", answer.provider.base_url))
 }
@@ -120,9 +120,11 @@ fn first_check(client: &mut Client, id: &str) -> Result<String, Failure> {
     let said = client.ask(&LlmCheckProvider { provider_id: id.to_owned() }, PATIENT)?;
     Ok(match (checked(&said), said.cause.as_deref()) {
         (Ok(answers), _) => format!("it {answers}"),
-        (Err(_), Some("unauthorized")) => format!("it wants a key, which `harbor models key {id}` asks for"),
+        (Err(_), Some("unauthorized")) => {
+            format!("it requires a key, which `harbor models key {id}` asks for")
+        }
         (Err(why), _) => {
-            format!("it cannot be used yet: {why}; `harbor models check {id}` asks again")
+            format!("it cannot be used yet: {why}; `harbor models check {id}` tries again")
         }
     })
 }
@@ -144,12 +146,10 @@ fn key(client: &mut Client, id: &str, screen: &mut Screen) -> Result<(), Failure
     let provider = provider(client, id)?;
     let api_key = secrets::read(&format!("key for {} at {} (not shown): ", id, provider.base_url))?;
     if api_key.is_empty() {
-        return Err(Failure::Usage("that is no key; nothing was changed".into()));
+        return Err(Failure::Usage("that is not a key; nothing was changed".into()));
     }
     let answer = client.ask(&LlmSetApiKey { provider_id: id.to_owned(), api_key }, PATIENT)?;
-    print(screen, &answer, |_| {
-        format!("the key of {id} is stored; `harbor models check {id}` asks whether it is taken")
-    })
+    print(screen, &answer, |_| format!("the key of {id} is stored; `harbor models check {id}` tests it"))
 }
 
 /// Checks a provider; its refusal is this command's failure.
@@ -190,13 +190,13 @@ fn show_default(client: &mut Client, screen: &mut Screen) -> Result<(), Failure>
 /// A sentence about the model that is used where none is named.
 fn used(provider: &str, model: Option<&str>) -> String {
     let model = model.map_or_else(|| format!("the first model of {provider}"), |m| format!("{provider}:{m}"));
-    format!("{model} is used where no model is named")
+    format!("{model} is now the default model")
 }
 
 fn default(client: &mut Client, model: &str, screen: &mut Screen) -> Result<(), Failure> {
     let all = providers(client)?;
     if all.providers.is_empty() {
-        return Err(Failure::Nothing(format!("nobody has {model}"), NONE.into()));
+        return Err(Failure::Nothing(format!("no provider has {model}"), NONE.into()));
     }
     if all.providers.iter().any(|provider| provider.id == model) {
         let ask = LlmSetActive { provider_id: model.to_owned(), model_id: None };
@@ -213,7 +213,8 @@ fn detect(client: &mut Client, screen: &mut Screen) -> Result<(), Failure> {
     }
     match answer.providers.is_empty() {
         true => remark(
-            "no program on this machine runs models where they are as a rule; `harbor models add TYPE --url URL` names another place",
+            "no program on this machine runs models at the usual addresses; `harbor models add TYPE --url URL` adds \
+             another address",
         ),
         false => screen.table(&tables::found(&answer.providers))?,
     }
@@ -229,7 +230,7 @@ fn detect(client: &mut Client, screen: &mut Screen) -> Result<(), Failure> {
     for key in &answer.environment {
         let (kind, variable) = (&key.r#type, &key.variable);
         remark(&format!(
-            "{variable} is set: `harbor models add {kind}` and `printenv {variable} | harbor models key {kind}` have it used"
+            "{variable} is set: use it with `harbor models add {kind}` and `printenv {variable} | harbor models key {kind}`"
         ));
     }
     Ok(())
@@ -246,7 +247,7 @@ fn usage(client: &mut Client, screen: &mut Screen) -> Result<(), Failure> {
         return Ok(screen.json(&answer.to_json())?);
     }
     match answer.usage.is_empty() {
-        true => remark("no model was asked yet; `harbor ask` asks one"),
+        true => remark("no model has been used yet; `harbor ask` asks one"),
         false => screen.table(&tables::usage(&answer.usage))?,
     }
     Ok(())
@@ -288,7 +289,7 @@ fn set_budget(
     print(screen, &answer, |answer| {
         let may = match answer.budget.tokens_per_day {
             Some(most) => format!("{most} tokens a day"),
-            None => "as many tokens as it likes".into(),
+            None => "any number of tokens".into(),
         };
         let who = if principal == "*" { "everybody together" } else { principal };
         format!("{who} may use {may}")

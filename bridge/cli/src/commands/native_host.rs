@@ -61,8 +61,8 @@ fn install(wanted: &HostInstall, here: &Here, paths: &Paths, screen: &mut Screen
         return Err(Failure::Nothing(
             "no supported browser is installed".into(),
             format!(
-                "it looked for {}\n`harbor host install --browser NAME` installs it all the same, `--user-data-dir DIR` for a \
-                 Chromium with a directory of its own",
+                "Harbor looked for {}\n`harbor host install --browser NAME` installs the manifest anyway, \
+                 `--user-data-dir DIR` for a Chromium with its own directory",
                 here.sought()
             ),
         ));
@@ -141,7 +141,7 @@ fn aside(file: &Path) -> Result<PathBuf, Failure> {
     name.push(ASIDE);
     let aside = PathBuf::from(name);
     match aside.symlink_metadata() {
-        Ok(_) => Err(failed(&aside, &"something was put aside here before; move it away")),
+        Ok(_) => Err(failed(&aside, &"an earlier file was already put aside here; move it away")),
         Err(_) => Ok(aside),
     }
 }

@@ -41,7 +41,7 @@ pub fn absolutes(paths: &[String], here: &Path) -> Result<Vec<String>, Failure> 
     let one = |path: &String| match path.starts_with("~/") {
         // Behind `=` shells leave it.
         true => Err(Failure::Usage(format!(
-            "{path}: `~` is the shell's; write it as a word of its own, or as $HOME"
+            "{path}: only the shell replaces `~`; write it at the start of a word, or use $HOME"
         ))),
         false => absolute(path, here),
     };

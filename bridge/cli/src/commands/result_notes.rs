@@ -71,7 +71,8 @@ fn hidden(server: &str, listed: &Json) -> Option<String> {
     let names: Vec<_> = hide.map(|tool| flatten(&tool.text("name"))).collect();
     let named = (!names.is_empty()).then(|| grants::shorten(Some(names)))?;
     Some(format!(
-        "{server}: hidden or control characters in the texts of {named}: a model may read something there that you cannot see"
+        "{server}: the texts of {named} contain hidden or control characters: a model may read something there that \
+         you cannot see"
     ))
 }
 
@@ -105,10 +106,10 @@ pub fn on_sandbox(name: &str, sandbox: Option<&SandboxSummary>, keys: &[String])
 fn less_network(name: &str, hosts: &[&str]) -> String {
     match hosts {
         [] => format!(
-            "{name}: to hold it to less: `harbor sandbox {name} --network none`, or `--network hosts --host HOST`"
+            "{name}: to limit its network: `harbor sandbox {name} --network none`, or `--network hosts --host HOST`"
         ),
         hosts => format!(
-            "{name}: to hold it to what its key is for: `harbor sandbox {name} --network hosts --host {}`",
+            "{name}: to limit it to the hosts of its key: `harbor sandbox {name} --network hosts --host {}`",
             hosts.join(" --host ")
         ),
     }
@@ -135,8 +136,8 @@ fn old_data(server: &str, directory: Option<&str>, kept: bool) -> Option<String>
         false => {
             let own = Path::new(&directory).with_file_name("data");
             format!(
-                "{server}: the data of an earlier server of this name is set aside in {directory}. Use it: `harbor stop {server}`, \
-                 and put it in the place of {}; delete it: `harbor remove {server} --data`",
+                "{server}: the data of an earlier server of this name is set aside in {directory}. Use it: `harbor \
+                 stop {server}`, then move it to {}; delete it: `harbor remove {server} --data`",
                 own.display()
             )
         }
@@ -152,8 +153,8 @@ fn program(change: &ServerChange) -> String {
     let ServerChange { server_id: server, before, after, .. } = change;
     let [before, after] = [before, after].map(|program| flatten(&changes::shown(program)));
     format!(
-        "{server}: it was {before} and is now {after}: nobody can use it and it gets no secrets until you accept it: \
-         `harbor accept {server}`"
+        "{server}: it was {before} and is now {after}, so nobody can use it and it gets no secrets until you accept \
+         it: `harbor accept {server}`"
     )
 }
 
@@ -236,9 +237,9 @@ pub fn on_call(said: &[String]) {
 
 /// Says how many items of a server's list are no tools.
 pub fn left_out(server: &str, items: usize) -> Option<String> {
-    let (are, tools, were) = if items == 1 { ("is", "tool", "was") } else { ("are", "tools", "were") };
+    let (are, tools, were) = if items == 1 { ("is", "a tool", "was") } else { ("are", "tools", "were") };
     let listed = count(items, "item");
-    (items > 0).then(|| format!("{server}: {listed} of its list {are} no {tools} and {were} left out"))
+    (items > 0).then(|| format!("{server}: {listed} of its list {are} not {tools} and {were} left out"))
 }
 
 #[cfg(test)]
@@ -280,10 +281,11 @@ mod tests {
             r#"{"name":"e","title":"\ud800"}"#,
         ];
         let open = r#"5,{"name":"naïve – 日本語","description":"a\nb\tc","x":"\u200b"}"#;
-        let end = ": a model may read something there that you cannot see";
+        let end =
+            " contain hidden or control characters: a model may read something there that you cannot see";
         assert_eq!(
             said(&format!("{open},{}", hiding[0])).unwrap(),
-            format!("time: hidden or control characters in the texts of a\\u{{200b}}{end}")
+            format!("time: the texts of a\\u{{200b}}{end}")
         );
         let all = said(&hiding.join(",")).unwrap();
         assert!(all.ends_with(&format!(" the texts of a\\u{{200b}}, b, c and 2 more{end}")), "{all}");
@@ -300,8 +302,8 @@ mod tests {
         );
         assert_eq!(
             old_data("time", Some("/h/data.earlier-1"), false).unwrap(),
-            "time: the data of an earlier server of this name is set aside in /h/data.earlier-1. Use it: `harbor stop time`, \
-             and put it in the place of /h/data; delete it: `harbor remove time --data`"
+            "time: the data of an earlier server of this name is set aside in /h/data.earlier-1. Use it: `harbor stop \
+             time`, then move it to /h/data; delete it: `harbor remove time --data`"
         );
         assert_eq!(
             kept_data("time", false, kept).unwrap(),
@@ -329,7 +331,7 @@ mod tests {
     #[test]
     fn what_is_no_tool_is_counted() {
         assert_eq!(left_out("time", 0), None);
-        assert_eq!(left_out("time", 1).unwrap(), "time: 1 item of its list is no tool and was left out");
+        assert_eq!(left_out("time", 1).unwrap(), "time: 1 item of its list is not a tool and was left out");
         assert_eq!(left_out("time", 3).unwrap(), "time: 3 items of its list are no tools and were left out");
     }
 }

@@ -57,7 +57,7 @@ fn outcome(server: &str, before: &SandboxSettings, changed: &SetSandboxResult) -
     match changed.restarting {
         true => format!("{server} is being restarted with this"),
         false if same => "nothing changed".into(),
-        false => format!("it holds from the next start on: `harbor start {server}`"),
+        false => format!("it takes effect at the next start: `harbor start {server}`"),
     }
 }
 
@@ -133,8 +133,11 @@ impl Change {
         if network.is_none() && !leaves_hosts && hosts.as_ref().is_some_and(Vec::is_empty) {
             // Without any host there is no such network, and taking one back gives nothing else.
             network = Some(NetworkKind::None);
-            remarks
-                .push("no host is left: it has no network from now on; `--network all` gives it all".into());
+            remarks.push(
+                "no host is left, so it has no network from now on; `--network all` gives it the whole \
+                       network"
+                    .into(),
+            );
         }
         let settings = SandboxSettings {
             read: list("read", &before.read, settings.read),
@@ -156,9 +159,9 @@ impl Change {
 /// Tells how often the person is asked about its calls, and what would change that.
 fn questions(sandbox: &SandboxView) -> &'static str {
     match &*sandbox.reach {
-        "closed" => "least: it can tell nobody, so nothing private leaves by it",
+        "closed" => "least: it can tell nobody, so nothing private leaves through it",
         "enforced" => "before private data go to it; a yes may be for a whole chat",
-        _ => "each time before private data go to it; less with --network none or --host",
+        _ => "each time before private data go to it; less often with --network none or --host",
     }
 }
 
@@ -238,8 +241,11 @@ fn why(place: &SandboxPath) -> String {
 /// Refusals. Those that only the server tells are no facts: it could name what it would like to have.
 fn denied(sandbox: &SandboxView) -> Vec<String> {
     let (told, said): (Vec<_>, Vec<_>) = sandbox.denied.iter().partition(|denied| is_of_kernel(&denied.path));
-    let mut lines = under("\nit was refused", &told);
-    lines.extend(under("\nit was refused, in the server's own words: grant what you want it to have", &said));
+    let mut lines = under("\nits sandbox refused", &told);
+    lines.extend(under(
+        "\nits sandbox refused, in the server's own words: grant what you want it to have",
+        &said,
+    ));
     lines
 }
 
@@ -279,11 +285,11 @@ mod tests {
         assert_eq!(
             ran.printed,
             "level    standard\nsandbox  landlock 7, seccomp, namespaces\nnetwork  all\n\
-             asks     each time before private data go to it; less with --network none or --host\n\
+             asks     each time before private data go to it; less often with --network none or --host\n\
              limits   64 MiB of memory, 8 processes and threads\n\nmay write\n  /d  (data)\n\n\
              may read and execute\n  /a  (granted)\n  and files of the system (--explain lists them)\n\nnote\n  \
-             it reaches the LAN\n\nit was refused\n  listening on port 9: --listen 9 allows it\n\n\
-             it was refused, in the server's own words: grant what you want it to have\n  to read /b: --read /b allows it\n"
+             it reaches the LAN\n\nits sandbox refused\n  listening on port 9: --listen 9 allows it\n\n\
+             its sandbox refused, in the server's own words: grant what you want it to have\n  to read /b: --read /b allows it\n"
         );
     }
 
@@ -323,7 +329,9 @@ mod tests {
             asked(&Sandbox { server: "x".into(), changes, reset, forgotten, ..Sandbox::default() }, before)
         };
         let none = r#""sandbox":{"network":"none","hosts":[]}"#;
-        let said = "no host is left: it has no network from now on; `--network all` gives it all".to_owned();
+        let said = "no host is left, so it has no network from now on; `--network all` gives it the whole \
+                    network"
+            .to_owned();
         assert_eq!(change(Some(NetworkKind::None), &[], &[]), (format!("{none}}}"), vec![]));
         assert_eq!(
             change(None, &["network"], &[]),
@@ -344,7 +352,7 @@ mod tests {
             outcome("x", &before, &typed(&answer))
         };
         assert_eq!(told(true, "{}"), "x is being restarted with this");
-        assert_eq!(told(false, "{}"), "it holds from the next start on: `harbor start x`");
+        assert_eq!(told(false, "{}"), "it takes effect at the next start: `harbor start x`");
         assert_eq!(told(false, r#"{"read":["/a"]}"#), "nothing changed");
     }
 }

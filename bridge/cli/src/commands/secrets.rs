@@ -167,7 +167,7 @@ fn set(client: &mut Client, new: &NewSecret, value: Secret, screen: &mut Screen)
         if let Some(site) = new.site.as_deref().and_then(site) {
             let key = &new.key;
             return format!(
-                "{key} is stored for {site}; browser tools type it there as {{\"secret\": \"{key}\"}}"
+                "{key} is stored for {site}; browser tools type it on that site as {{\"secret\": \"{key}\"}}"
             );
         }
         let what = format!("{} of {} is stored", new.key, new.server);
@@ -190,7 +190,7 @@ fn remove(
     let ask = DeleteCredential { server_id: server_id(server)?, key: key.to_owned(), site };
     let answer = client.ask(&ask, QUICK)?;
     if !answer.deleted {
-        let next = format!("`harbor secrets list {server}` shows what it has");
+        let next = format!("`harbor secrets list {server}` lists its secrets");
         return Err(Failure::Nothing(format!("{server} has no secret {key}"), next));
     }
     print(screen, &answer, |answer| match answer.running {
@@ -338,7 +338,7 @@ mod tests {
         let ran = command(false, &[answer], |c, s| set(c, &new("browser", Some(site)), value, s));
         assert_eq!(
             ran.printed,
-            "PIN is stored for https://example.com; browser tools type it there as {\"secret\": \"PIN\"}\n"
+            "PIN is stored for https://example.com; browser tools type it on that site as {\"secret\": \"PIN\"}\n"
         );
         assert!(ran.asked[0].contains(r#""site":"https://example.com""#), "{}", ran.asked[0]);
     }

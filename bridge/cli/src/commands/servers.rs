@@ -33,7 +33,7 @@ pub fn remove(client: &mut Client, removal: &Removal, screen: &mut Screen) -> Re
     let ask = RemoveServer { server_id: server_id(server)?, data: with_data.then_some(true) };
     let answer = client.ask(&ask, STOP)?;
     if !answer.removed {
-        let data = if with_data { ", nor data of one" } else { "" };
+        let data = if with_data { ", and no data of one" } else { "" };
         return Err(Failure::refused(Code::NotFound, format!("there is no server {server}{data}"), server));
     }
     let all = with_data && answer.data.is_none();
@@ -49,7 +49,7 @@ pub fn remove(client: &mut Client, removal: &Removal, screen: &mut Screen) -> Re
         std::iter::once(format!("removed {server}{what}")).chain(ended).collect::<Vec<_>>().join("\n")
     })?;
     if let Some(left) = &answer.secrets_left {
-        remark(&format!("{server}: secrets that it had are still on disk: {left}"));
+        remark(&format!("{server}: its secrets are still on the disk: {left}"));
     }
     result_notes::on_kept_image(server, answer.image.as_ref());
     result_notes::on_kept_data(server, with_data, answer.data.as_deref());
@@ -67,7 +67,7 @@ fn may_remove(client: &mut Client, removal: &Removal, screen: &Screen) -> Result
         return Ok(false);
     }
     let question = format!(
-        "Remove {server}? Its secrets are deleted. y: keep its data, d: delete its data, too [y/d/N] "
+        "Remove {server}? Its secrets are deleted. y: keep its data, d: also delete its data [y/d/N] "
     );
     match consent::line(&question)?.trim() {
         "y" | "Y" | "yes" => Ok(false),

@@ -138,7 +138,7 @@ fn uninstall(file: &Path, screen: &mut Screen) -> Result<(), Failure> {
             fs::remove_file(file).map_err(|error| Failure::Io("remove the unit", error))?;
             // Without a bus nothing runs by it; the next login finds no unit.
             if told.and_then(|()| systemctl(&["daemon-reload"])).is_err() {
-                remark("systemd was not reached: it forgets the service at your next login");
+                remark("systemd could not be reached: it forgets the service at your next login");
             }
             done(file, true, "removed the service; the next command starts the bridge by itself", screen)
         }
@@ -183,8 +183,8 @@ fn systemctl(args: &[&str]) -> Result<(), Failure> {
                 return Err(Failure::Nothing(
                     format!("systemd has no session of this user: {said}"),
                     format!(
-                        "log in as this user, not by su or sudo, or let its services run without a session: `{LINGER} USER`, as root; \
-                         docs/deploy.md starts Harbor by other means"
+                        "log in as this user, not by su or sudo, or let its services run without a session: `{LINGER} \
+                         USER`, as root; docs/deploy.md shows other ways to start Harbor"
                     ),
                 ));
             }

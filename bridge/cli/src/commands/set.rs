@@ -53,7 +53,7 @@ fn guard(client: &mut Client, wanted: &Set, screen: &mut Screen) -> Result<(), F
     let ask = ApprovalsGuard { origin: wanted.server.clone(), guard: wanted.guard };
     let answer = client.ask(&ask, QUICK)?;
     print(screen, &answer, |answer| match answer.guard {
-        true => "guard  on: you are asked before anything private leaves by this client".into(),
+        true => "guard  on: Harbor asks you before anything private leaves through this client".into(),
         false => format!("guard  off (`harbor set {} --guard on`)", wanted.server),
     })
 }
@@ -97,7 +97,7 @@ fn describe(server: &ServerView) -> String {
         .map(|(option, value)| format!("  {option} {}", typed(&option, value)).trim_end().to_owned())
         .collect();
     match others.is_empty() {
-        true => lines.push("all else as it is by default (`harbor help set`)".into()),
+        true => lines.push("everything else has its default (`harbor help set`)".into()),
         false => {
             lines.push("beyond the defaults (`harbor help set`)".into());
             lines.extend(others);
@@ -145,7 +145,7 @@ fn later(name: &str, next_start: &[String]) -> Option<String> {
     let named = |field: &String| of_start(field).map(str::to_owned).or_else(|| supervision_option(field));
     let options: Vec<_> = next_start.iter().filter_map(named).collect();
     let those = options.join(", ");
-    (!options.is_empty()).then(|| format!("{those}: from the next start on: `harbor restart {name}`"))
+    (!options.is_empty()).then(|| format!("{those}: takes effect at the next start: `harbor restart {name}`"))
 }
 
 /// The words for a setting of a start.
@@ -177,7 +177,7 @@ mod tests {
              --eof-grace 1.5\n  --instance per-principal\n  --private\n  --reads a,b\n  --restart on-crash\n  \
              --restart-delays 0.1,2\n"
         );
-        let said = "--eof-grace: from the next start on: `harbor restart x`";
+        let said = "--eof-grace: takes effect at the next start: `harbor restart x`";
         assert_eq!(later("x", &["eof_grace_ms".into()]).as_deref(), Some(said));
     }
 
@@ -188,7 +188,10 @@ mod tests {
         let ran = command(false, &[answer], |client, screen| run(client, &wanted, screen));
         let asked = r#"{"type":"approvals_guard","request_id":"1","origin":"client://x","guard":true}"#;
         assert_eq!(ran.asked, [asked]);
-        assert_eq!(ran.printed, "guard  on: you are asked before anything private leaves by this client\n");
+        assert_eq!(
+            ran.printed,
+            "guard  on: Harbor asks you before anything private leaves through this client\n"
+        );
     }
 
     #[test]
@@ -210,7 +213,7 @@ mod tests {
         let both = later("x", &["args".into(), "env".into()]);
         assert_eq!(
             both.as_deref(),
-            Some("its arguments, its variables: from the next start on: `harbor restart x`")
+            Some("its arguments, its variables: takes effect at the next start: `harbor restart x`")
         );
     }
 }

@@ -45,7 +45,7 @@ fn show_tables(stats: &StatsView, origin: Option<&Origin>, screen: &mut Screen) 
     }
     match failures.is_empty() {
         false => screen.text(&format!("\nfailed: {failures}"))?,
-        true if !shown => remark("no calls and no decisions since the bridge began"),
+        true if !shown => remark("no calls and no decisions since the bridge started"),
         true => {}
     }
     Ok(())

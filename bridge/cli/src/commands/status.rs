@@ -108,14 +108,14 @@ fn explained(state: &str) -> &str {
 fn lost(server: &ServerView, package: Option<&InstalledView>) -> Option<String> {
     let (name, why) = (flatten(&server.server_id), flatten(package?.lost.as_ref()?));
     Some(format!(
-        "which version is lost ({why}); `harbor upgrade {name}` takes the newest one, and `--to` another"
+        "its version is lost ({why}); `harbor upgrade {name}` installs the newest one, and `--to` another one"
     ))
 }
 
 /// The version, or image, that each start runs; none where the server has neither.
 fn locked(server: &ServerView, package: Option<&InstalledView>) -> Option<String> {
     let name = flatten(&server.server_id);
-    let first = "nothing yet; its first start locks what it finds".to_owned();
+    let first = "no version yet; its first start locks the one that it finds".to_owned();
     if let Some(image) = &server.image {
         let known = image.digest.as_ref().or(image.id.as_ref());
         return Some(known.map_or(first, |known| flatten(known)));
@@ -377,7 +377,7 @@ mod tests {
             locked("", &format!("{{{version}}}")),
             "sha512-a; not installed yet; `harbor start a` installs exactly this"
         );
-        let first = "nothing yet; its first start locks what it finds";
+        let first = "no version yet; its first start locks the one that it finds";
         assert_eq!(locked("", r#"{"name":"x"}"#), first);
         assert_eq!(locked(r#","image":{"reference":"r"}"#, "{}"), first);
         assert_eq!(locked(r#","image":{"reference":"r","id":"sha256:1"}"#, "{}"), "sha256:1");

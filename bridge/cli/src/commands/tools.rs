@@ -43,7 +43,7 @@ fn look(server: &str) -> Result<McpListTools, Failure> {
 fn earlier(server: &str, answer: &McpListToolsResult) -> Option<String> {
     let why = if answer.no_answer == Some(true) { "does not answer" } else { "is not running" };
     (answer.last_listed == Some(true))
-        .then(|| format!("{server} {why}: showing the tools that it listed last"))
+        .then(|| format!("{server} {why}, so these are the tools that it listed last"))
 }
 
 pub fn of_server(client: &mut Client, server: &str, screen: &mut Screen) -> Result<(), Failure> {

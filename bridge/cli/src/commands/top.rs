@@ -92,10 +92,10 @@ fn check(screen: &Screen) -> Result<(), Failure> {
     let why = match (screen.json, io::stdin().is_terminal() && io::stdout().is_terminal()) {
         (true, _) => "`top` is for people and has no --json",
         (_, false) => "`top` needs a terminal on stdin and stdout",
-        _ if dumb => "`top` needs a terminal that can move its cursor, and TERM says that this one cannot",
+        _ if dumb => "`top` needs a terminal that can move its cursor, but TERM says that this one cannot",
         _ => return Ok(()),
     };
-    Err(Failure::Usage(format!("{why}; `harbor status -f --json` tells programs the same")))
+    Err(Failure::Usage(format!("{why}; programs use `harbor status -f --json`")))
 }
 
 struct Driver<'a> {

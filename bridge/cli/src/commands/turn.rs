@@ -35,7 +35,7 @@ use crate::screen::Status;
 use crate::table::flatten;
 
 /// The reason that the model is given where nobody can be asked.
-const NOBODY: &str = "nobody is here who could be asked";
+const NOBODY: &str = "nobody is here to approve it";
 
 /// The part of a turn that the person sees.
 struct Turn<'a, 'b> {
@@ -197,7 +197,7 @@ impl Turn<'_, '_> {
                 if at > 0 {
                     return Ok(());
                 }
-                self.note("\nharbor: this is not asked any more")?;
+                self.note("\nharbor: the question is no longer open")?;
                 self.ask_next()
             }
             (true, Some(_)) | (false, None) => Ok(()),

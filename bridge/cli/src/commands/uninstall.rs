@@ -111,7 +111,7 @@ fn left(wanted: &TakeOff, copies: &[PathBuf], paths: &Paths) -> Vec<String> {
     let mut all: Vec<_> = copies
         .iter()
         .filter(|copy| copy.exists())
-        .map(|copy| format!("left: {}, as it was before Harbor; it may hold keys", copy.display()))
+        .map(|copy| format!("left: {}, a copy from before Harbor; it may hold keys", copy.display()))
         .collect();
     if !wanted.data && paths.home().exists() {
         let home = paths.home().display();

@@ -86,7 +86,9 @@ fn ask(server: &str) -> Result<UpgradeServer, Failure> {
 fn used(server: &str, after: &str, applied: &UpgradeView) -> String {
     match applied.previous {
         Some(_) => format!("{server} is now {after}; undo: `harbor upgrade {server} --undo`"),
-        None => format!("{server} is now {after}; no way back: the version before was never installed here"),
+        None => format!(
+            "{server} is now {after}; it cannot be undone, since the earlier version was never installed here"
+        ),
     }
 }
 
@@ -122,7 +124,8 @@ fn planned_upgrade(
         notes(&plan.upgrade).for_each(|note| remark(&note));
     }
     let trial = format!(
-        "{}\nthe new version is installed beside it, and started to see its tools, in a sandbox with nothing of yours",
+        "{}\nHarbor installs the new version beside it and starts it to see its tools, in a sandbox without your files \
+         and secrets",
         versions(server, &plan.upgrade)
     );
     confirm(wanted.yes, &trial, "Try it out?", NOTHING_CHANGED, screen)?;
@@ -142,8 +145,8 @@ fn tried_out(
     let upgrade = under_way(client, "trying it out", &first)?.into_value().upgrade;
     let Some(failed) = &upgrade.failed else { return Ok(upgrade) };
     let why = format!(
-        "with nothing of yours it does not do: {}\nit can be started with all that {server} may use: its secrets, variables, \
-         files, network",
+        "without your files and secrets it does not start: {}\nHarbor can start it with everything that {server} may \
+         use: its secrets, variables, files, network",
         flatten(failed)
     );
     confirm(wanted.yes, &why, "Try that?", NOTHING_CHANGED, screen)?;
@@ -162,8 +165,8 @@ fn undo(client: &mut Client, server: &str, screen: &mut Screen) -> Result<(), Fa
     })?;
     if !has_changed && shown.is_none_or(|server| server.state != "running") {
         remark(&format!(
-            "it does not run, and its tools are looked at when it does: `harbor start {server}` starts it. Those that are not as \
-             you accepted them are kept from origins until `harbor accept {server}`"
+            "it is not running, so Harbor checks its tools at its next start: `harbor start {server}`. Origins cannot \
+             use changed tools until `harbor accept {server}`"
         ));
     }
     Ok(())
@@ -191,7 +194,7 @@ fn versions(server: &str, upgrade: &UpgradeView) -> String {
         lines.extend(vouched(file));
     } else if !hash.starts_with(OF_COMMIT) {
         lines.push(
-            "checked    by its registry alone, which gives that hash; no signature is looked at".into(),
+            "checked    only by its registry, which gives that hash; Harbor checks no signature".into(),
         );
     }
     lines.join("\n")
@@ -237,7 +240,7 @@ mod tests {
         assert_eq!(
             ran.printed,
             "s: 1 → 2\nhash       h\n\
-             checked    by its registry alone, which gives that hash; no signature is looked at\nnew tools  b\ngone tools a\nchanged    c\n  description\n    - x\n    + y\n\
+             checked    only by its registry, which gives that hash; Harbor checks no signature\nnew tools  b\ngone tools a\nchanged    c\n  description\n    - x\n    + y\n\
              s is now 2; undo: `harbor upgrade s --undo`\n\
              origins cannot use changed tools yet; accept them: `harbor accept s`\n"
         );
@@ -254,10 +257,10 @@ mod tests {
             let upgrade = format!(r#"{{"kind":"{kind}","before":"1","after":"2","newest":"3"{more}}}"#);
             versions("s", &typed(&upgrade))
         };
-        let node = "\nnote       2 is not the newest version: 3 requires another Node.js than the one here";
+        let node =
+            "\nnote       2 is not the newest version: 3 requires another Node.js than this machine has";
         assert!(shown("npm", "").contains(node));
-        let python =
-            "\nnote       2 is not the newest version: 3 requires Python >=3.12, which is not here; install";
+        let python = "\nnote       2 is not the newest version: 3 requires Python >=3.12, which this machine does not have; install";
         assert!(shown("pypi", r#","python":{"requires":">=3.12"}"#).contains(python));
     }
 

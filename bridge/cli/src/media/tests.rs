@@ -61,14 +61,14 @@ fn nothing_is_written_over_nor_through_a_link() {
 fn what_cannot_be_saved_is_said_and_the_rest_is_saved() {
     let place = tempfile::tempdir().unwrap();
     let mut shelf = Shelf::new(place.path().to_str(), "shot");
-    assert_eq!(shelf.put(&image("?")), "[image image/png 0 bytes: not saved, it is no base64]");
+    assert_eq!(shelf.put(&image("?")), "[image image/png 0 bytes: not saved, it is not base64]");
     assert!(shelf.put(&image("AAEC")).contains("saved as"));
     assert_eq!(shelf.to_json().matches("error").count(), 1);
     assert!(matches!(shelf.close(false), Err(Failure::Said(Exit::Failed))));
     let file = place.path().join("shot-1.png");
     assert!(Shelf::new(file.to_str(), "x").put(&image("")).contains("0 bytes: not saved, "));
     let complaint = Shelf::check(file.to_str()).unwrap_err().message().unwrap();
-    assert!(complaint.ends_with("shot-1.png: it is no directory"), "{complaint}");
+    assert!(complaint.ends_with("shot-1.png: it is not a directory"), "{complaint}");
     assert!(Shelf::check(None).is_ok() && Shelf::check(Some("/nonexistent")).is_ok());
 }
 

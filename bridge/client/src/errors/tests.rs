@@ -97,14 +97,14 @@ fn a_refusal_names_the_command_that_changes_it() {
             "ERR_TOOL_NOT_ALLOWED",
             about,
             None,
-            "`harbor grants https://a.example` shows which it may use; `harbor grant https://a.example \
+            "`harbor grants https://a.example` shows the tools that it may use; `harbor grant https://a.example \
              mcp:tools.call --tool SERVER/TOOL` allows one temporarily",
         ),
         (
             "ERR_TOOL_NOT_ALLOWED",
             r#"{"reason":"tool_changed","server_id":"time"}"#,
             None,
-            "`harbor tools --changed time` shows how, and how to accept it",
+            "`harbor tools --changed time` shows the change, and how to accept it",
         ),
         (
             "ERR_TOOL_NOT_FOUND",
@@ -123,13 +123,13 @@ fn a_refusal_names_the_command_that_changes_it() {
             "ERR_BUDGET_EXCEEDED",
             "{}",
             None,
-            "`limits.maxCallsPerRun` in config.toml says how many a run may make",
+            "`limits.maxCallsPerRun` in config.toml sets how many calls a run may make",
         ),
         (
             "invalid_params",
             r#"{"field":"tool_hash","server_id":"time"}"#,
             None,
-            "`harbor tools --changed time` shows what it is now",
+            "`harbor tools --changed time` shows its present hash",
         ),
         ("invalid_params", r#"{"field":"origin"}"#, None, ""),
     ] {
@@ -164,7 +164,7 @@ fn of_a_server_elsewhere_no_log_is_named() {
     };
     assert_eq!(
         said("connection_failed", r#"{"cause":"unreachable"}"#),
-        "no\n`harbor start time` tries it again; `harbor status time` shows its address"
+        "no\n`harbor start time` connects again; `harbor status time` shows its address"
     );
     let crashed = said("ERR_SERVER_UNAVAILABLE", r#"{"cause":"tls","state":"crashed"}"#);
     assert!(crashed.contains("tries it at once"), "{crashed}");

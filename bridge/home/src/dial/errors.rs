@@ -85,8 +85,8 @@ impl fmt::Display for DialError {
             Self::Config(error) => error.fmt(f),
             Self::NotOurs(path) => write!(
                 f,
-                "{} belongs to another user, can be changed by one, or is a symbolic link; Harbor does not use it. Set \
-                 HARBOR_HOME to a directory that only you can write to",
+                "Harbor does not use {}: it belongs to another user, another user can change it, or it is a symbolic \
+                 link. Set HARBOR_HOME to a directory that only you can write to",
                 path.display()
             ),
             Self::Home(error) => write!(f, "cannot {error}"),
@@ -105,7 +105,11 @@ impl fmt::Display for DialError {
             }
             Self::Version(theirs) => explain_versions(f, theirs.as_ref()),
             Self::NoBridge(path) => {
-                write!(f, "what listens on {} does not answer as a bridge; end it and retry", path.display())
+                write!(
+                    f,
+                    "the program that listens on {} does not answer as a bridge; end it and try again",
+                    path.display()
+                )
             }
         }
     }
@@ -118,8 +122,8 @@ fn explain_versions(f: &mut fmt::Formatter<'_>, theirs: Option<&Version>) -> fmt
     match theirs {
         Some(theirs) if theirs.protocol < ours.protocol => write!(
             f,
-            "the running bridge ({theirs}) is older than this program ({ours}). End it with `harbor shutdown`; \
-             the next start takes the new one"
+            "the running bridge ({theirs}) is older than this program ({ours}). End it with `harbor shutdown`; the \
+             next command starts the new one"
         ),
         Some(theirs) => write!(
             f,
@@ -128,8 +132,8 @@ fn explain_versions(f: &mut fmt::Formatter<'_>, theirs: Option<&Version>) -> fmt
         ),
         None => write!(
             f,
-            "the running bridge and this program ({ours}) are of versions that do not fit. Install one version \
-             of Harbor, then end the bridge with `harbor shutdown`"
+            "the running bridge and this program ({ours}) have versions that do not fit. Install one version of \
+             Harbor, then end the bridge with `harbor shutdown`"
         ),
     }
 }

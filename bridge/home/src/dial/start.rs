@@ -213,7 +213,7 @@ mod tests {
         fs::set_permissions(&open, fs::Permissions::from_mode(0o777)).unwrap();
         let refused = dial(&open).start_bridge().unwrap_err();
         assert!(matches!(refused, DialError::Home(_)), "{refused}");
-        assert!(refused.to_string().ends_with("set HARBOR_HOME to a directory of your own"), "{refused}");
+        assert!(refused.to_string().ends_with("set HARBOR_HOME to a directory that you own"), "{refused}");
         assert!(!open.join("logs").exists());
         let (docs, link) = (place.path().join("docs"), place.path().join("link"));
         fs::create_dir(&docs).unwrap();

@@ -82,9 +82,13 @@ impl Room {
     }
 
     fn take(&self, share: &Share, bytes: usize) -> Result<Taken, Refusal> {
-        let full = || Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "too much is being read; try again");
+        let full =
+            || Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "too many bytes are being received; try again");
         let many = |_| {
-            Refusal::new(StatusCode::TOO_MANY_REQUESTS, "too much of yours is being read; wait for answers")
+            Refusal::new(
+                StatusCode::TOO_MANY_REQUESTS,
+                "too many bytes of this client are being received; wait for answers",
+            )
         };
         let bytes = u32::try_from(bytes).map_err(|_| full())?;
         let share = Arc::clone(&share.0).try_acquire_many_owned(bytes).map_err(many)?;

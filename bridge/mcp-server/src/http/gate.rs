@@ -26,10 +26,7 @@ pub fn check_host(head: &Parts, local: SocketAddr) -> Result<(), Refusal> {
     let target = head.uri.authority().is_none_or(|target| is_ours(target.as_str(), local));
     match host {
         Some(_) if target => Ok(()),
-        _ => Err(Refusal::new(
-            StatusCode::FORBIDDEN,
-            "the Host header names neither this machine nor this port",
-        )),
+        _ => Err(Refusal::new(StatusCode::FORBIDDEN, "the Host header must name this machine and this port")),
     }
 }
 
@@ -65,7 +62,7 @@ pub fn check_other(headers: &HeaderMap, own: impl FnOnce() -> String) -> Result<
     match one(headers, &HeaderName::from_static(via::HEADER)) {
         Some(said) if said == own() => Err(Refusal::new(
             StatusCode::LOOP_DETECTED,
-            "this is the Harbor that asks: as its own server it would list its tools again with each of its lists",
+            "Harbor cannot be its own server: each of its lists would contain its tools once more",
         )),
         _ => Ok(()),
     }
@@ -77,7 +74,7 @@ pub fn check_content_type(headers: &HeaderMap) -> Result<(), Refusal> {
     match said.is_some_and(|said| said.eq_ignore_ascii_case("application/json")) {
         true => Ok(()),
         false => {
-            Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "Content-Type has to be application/json"))
+            Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "Content-Type must be application/json"))
         }
     }
 }
@@ -93,7 +90,7 @@ pub fn check_accept(headers: &HeaderMap, wanted: &[&str]) -> Result<(), Refusal>
     match wanted.iter().all(takes) {
         true => Ok(()),
         false => {
-            let text = format!("Accept has to list {}", wanted.join(" and "));
+            let text = format!("Accept must list {}", wanted.join(" and "));
             Err(Refusal::new(StatusCode::NOT_ACCEPTABLE, &text))
         }
     }

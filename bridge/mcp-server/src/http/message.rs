@@ -67,12 +67,14 @@ impl Message {
         let wrong = |code, text| Refusal::of_request(None, code, text, None);
         let Ok(fields) = Fields::parse(body) else {
             return Err(match body.trim_ascii_start().first() {
-                Some(b'[') => wrong(INVALID_REQUEST, "a message is a JSON object; batches are not taken"),
-                _ => wrong(PARSE_ERROR, "the body is no JSON object"),
+                Some(b'[') => {
+                    wrong(INVALID_REQUEST, "a message is one JSON object; batches are not accepted")
+                }
+                _ => wrong(PARSE_ERROR, "the body is not a JSON object"),
             });
         };
         if fields.twice().is_some() || fields.are_too_many() || fields.get("jsonrpc") != Some("\"2.0\"") {
-            return Err(wrong(INVALID_REQUEST, "the body is no JSON-RPC 2.0 message"));
+            return Err(wrong(INVALID_REQUEST, "the body is not a JSON-RPC 2.0 message"));
         }
         let id = fields.get("id");
         if id.is_some_and(|id| !is_id(id)) {
@@ -84,7 +86,7 @@ impl Message {
         let method = text(&fields, "method");
         let answers = fields.get("result").or(fields.get("error")).is_some();
         if method.is_none() && (id.is_none() || !answers) {
-            return Err(wrong(INVALID_REQUEST, "there is no `method`"));
+            return Err(wrong(INVALID_REQUEST, "`method` is missing"));
         }
         let inner = |text: Option<&'_ str>| text.map(str::to_owned).unwrap_or_default();
         let params = inner(fields.get("params"));
@@ -163,7 +165,7 @@ impl Message {
     }
 
     fn mismatch(&self, header: &str) -> Refusal {
-        let text = format!("the header {header} does not say what the message says");
+        let text = format!("the header {header} does not match the message");
         Refusal::of_request(self.id(), HEADER_MISMATCH, &text, None)
     }
 

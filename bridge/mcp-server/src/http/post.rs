@@ -56,7 +56,7 @@ pub async fn post(
     gate::check_accept(&head.headers, &["application/json", "text/event-stream"])?;
     let reading = server.places.read(&client.name, connection)?;
     let read = timeout(BODY_LIMIT, server.room.read(&server.places.share(&client.name), body)).await;
-    let late = |_| Refusal::new(StatusCode::REQUEST_TIMEOUT, "the body did not come");
+    let late = |_| Refusal::new(StatusCode::REQUEST_TIMEOUT, "the body did not arrive in time");
     let body = read.map_err(late)??;
     let message = Message::read(&body.line)?;
     // What is answered at once, such as a cancellation, needs none.
@@ -86,7 +86,7 @@ async fn modern(
     place: Option<Place>,
 ) -> Result<Reply, Refusal> {
     if message.method.is_none() {
-        return Err(Refusal::new(StatusCode::BAD_REQUEST, "this revision has no responses of clients"));
+        return Err(Refusal::new(StatusCode::BAD_REQUEST, "clients send no responses in this MCP revision"));
     }
     let (Some(asked), Some(place)) = (&message.asked, place) else {
         // There is nothing that a client could tell here: it cancels by leaving.
@@ -122,10 +122,11 @@ async fn greet(
     if head.headers.contains_key(SESSION_ID) {
         return Err(Refusal::new(
             StatusCode::BAD_REQUEST,
-            "`initialize` begins a session, and this one has begun",
+            "`initialize` begins a session, but this session has already begun",
         ));
     }
-    let many = || Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "too many sessions are open; end some");
+    let many =
+        || Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "too many sessions are open; end some of them");
     if !server.sessions().make_room(&client.name) {
         return Err(many());
     }
@@ -196,5 +197,5 @@ fn not_asked(why: NotAsked) -> Refusal {
 }
 
 fn busy() -> Refusal {
-    Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "too busy; try again")
+    Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "the server is too busy; try again")
 }

@@ -123,7 +123,7 @@ impl Routes {
             }
             LineKind::Request(id) => {
                 if self.put_anywhere(line).is_err() {
-                    let why = "the client has no stream open on which it could be asked";
+                    let why = "the client has no open stream for questions";
                     return Some(write::error(Some(&id), REFUSED, why, None));
                 }
             }

@@ -108,7 +108,7 @@ impl Sessions {
         let oldest =
             self.0.iter().filter(|(_, session)| may_go(session)).min_by_key(|(_, session)| session.used);
         let oldest = oldest.map(|(id, _)| id.clone());
-        oldest.is_some_and(|id| self.end(&id, "there were too many"))
+        oldest.is_some_and(|id| self.end(&id, "too many sessions were open"))
     }
 
     /// Keeps a session; gives its id.

@@ -211,10 +211,13 @@ fn read(path: &Path) -> io::Result<Kepts> {
     };
     let found = file.metadata()?;
     if !found.is_file() {
-        return Err(io::Error::other("it is no regular file; delete it and make new tokens"));
+        return Err(io::Error::other("it is not a regular file; delete it and make new tokens"));
     }
     if found.uid() != geteuid().as_raw() || found.mode() & 0o077 != 0 {
-        return Err(io::Error::other("others may use it; `chmod 600` it, or delete it and make new tokens"));
+        return Err(io::Error::other(
+            "other users can read or change it; run `chmod 600` on it, or delete it and make \
+                                     new tokens",
+        ));
     }
     let mut text = Vec::new();
     file.take(MAX_FILE).read_to_end(&mut text)?;

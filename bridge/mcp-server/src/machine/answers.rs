@@ -22,14 +22,14 @@ use super::super::{lazy, write};
 use super::{Link, Machine, OWN, Out};
 
 /// The message about a wrong `--browser-session`.
-const NOT_JOINED: &str = "harbor mcp: there is no browser session of this client with that id any more, or its connection has not ended; browser \
-                          tools begin a new one";
+const NOT_JOINED: &str = "harbor mcp: this client has no browser session with that id any more, or the session's \
+                          connection has not ended; browser tools begin a new session";
 
 impl Machine {
     /// The bridge has written a frame.
     pub fn on_frame(&mut self, frame: &[u8]) {
         let Ok(heard) = Heard::parse(frame) else {
-            return self.out.push(Out::Remark("the bridge sent a frame that is no JSON object".into()));
+            return self.out.push(Out::Remark("the bridge sent a frame that is not a JSON object".into()));
         };
         let heeded = match heard.refusal() {
             Some(Ok(refusal)) => Err(Failure::refusal(refusal, None, None)),
@@ -207,9 +207,11 @@ impl Machine {
         let ending = match &open.want {
             Want::List(kind, behind) => match page(*kind, items, behind.as_deref(), open.modern) {
                 Page::Whole(result) => Ending::Result(result),
-                Page::NoSuchCursor => {
-                    Ending::Error(INVALID_PARAMS, "there is no such cursor any more".into(), None)
-                }
+                Page::NoSuchCursor => Ending::Error(
+                    INVALID_PARAMS,
+                    "this cursor is no longer valid; list again from the start".into(),
+                    None,
+                ),
             },
             Want::Search(query) => Ending::Result(completed(&open, &lazy::found(items, query))),
             Want::Describe(name) => match lazy::described(items, name) {

@@ -89,7 +89,7 @@ impl Machine {
 
     pub(super) fn on_request(&mut self, id: &str, method: &str, params: &str) {
         let Ok(fields) = Fields::parse(params.as_bytes()) else {
-            return self.say_error(Some(id), INVALID_PARAMS, "`params` is no object");
+            return self.say_error(Some(id), INVALID_PARAMS, "`params` is not an object");
         };
         // Who reads the first of two and who reads the last would not agree on what was asked.
         if fields.twice().is_some() {
@@ -106,7 +106,7 @@ impl Machine {
         let modern = version.is_some();
         // The older generation has nothing to say before it has greeted but that it is there.
         if !(modern || self.greeted || matches!(method, "initialize" | "ping" | "server/discover")) {
-            return self.say_error(Some(id), INVALID_REQUEST, "`initialize` has to come first");
+            return self.say_error(Some(id), INVALID_REQUEST, "the first request must be `initialize`");
         }
         self.note_client(&meta, CLIENT);
         match method {
@@ -225,17 +225,17 @@ impl Machine {
     pub(super) fn locate_at_last(&self, want: &Want) -> Result<Target, String> {
         let target = self.locate(want).map_err(|unknown| match (unknown, want) {
             (Unknown::Several(servers), Want::Read(uri) | Want::Subscribe(uri)) => several(&servers, uri),
-            (Unknown::Several(servers), _) => format!("{} could be meant", servers.join(" and ")),
+            (Unknown::Several(servers), _) => format!("several servers have it: {}", servers.join(" and ")),
             (_, Want::Call(call)) => format!("unknown tool: {:.200}", call.name),
             (_, Want::Prompt(name, _)) => format!("unknown prompt: {name:.200}"),
             (_, Want::Read(uri) | Want::Subscribe(uri)) => format!("there is no such resource: {uri:.200}"),
-            (_, Want::Complete(complete)) => format!("nothing is known of {:.200}", complete.name),
+            (_, Want::Complete(complete)) => format!("unknown reference: {:.200}", complete.name),
             _ => "unknown target".into(),
         })?;
         match (want, self.lets_through(&target, want)) {
             (_, true) => Ok(target),
             (Want::Call(call), false) => Err(format!("unknown tool: {:.200}", call.name)),
-            _ => Err(format!("{} is left out by --only", target.server)),
+            _ => Err(format!("--only leaves out {}", target.server)),
         }
     }
 
@@ -264,7 +264,7 @@ impl Machine {
 
     fn unsubscribe(&mut self, id: &str, fields: &Fields<'_>) {
         let Some(uri) = text(fields, "uri") else {
-            return self.say_error(Some(id), INVALID_PARAMS, "`uri` is no string");
+            return self.say_error(Some(id), INVALID_PARAMS, "`uri` is not a string");
         };
         let unwanted = self.watches.unsubscribe(&uri);
         self.forget_resources(unwanted);
@@ -273,7 +273,7 @@ impl Machine {
 
     fn set_level(&mut self, id: &str, fields: &Fields<'_>) {
         let Some(level) = level(fields) else {
-            let levels = "`level` is none of debug, info, notice, warning, error, critical, alert, emergency";
+            let levels = "`level` must be debug, info, notice, warning, error, critical, alert or emergency";
             return self.say_error(Some(id), INVALID_PARAMS, levels);
         };
         self.ask_quietly(McpFollowMessages { level: level.clone() });
@@ -285,5 +285,5 @@ impl Machine {
 
 fn several(servers: &[String], uri: &str) -> String {
     let named: Vec<_> = servers.iter().take(2).map(|server| of_server(server, uri)).collect();
-    format!("{} have such a resource: read {}", servers.join(" and "), named.join(" or "))
+    format!("several servers have such a resource ({}): read {}", servers.join(" and "), named.join(" or "))
 }

@@ -449,7 +449,7 @@ fn lists_are_asked_for_again_after_a_restart_and_calls_are_not() {
     scene.ask(2, "tools/list", &json!({}));
     let dials = scene.dials;
     scene.lose();
-    assert!(scene.failure().contains("may have been made"));
+    assert!(scene.failure().contains("may have run"));
     assert_eq!(scene.dials, dials + 1);
     scene.connect();
     assert_eq!(scene.tags()[3..], ["host_list_tools"]);

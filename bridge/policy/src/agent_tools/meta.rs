@@ -78,18 +78,19 @@ pub enum Meta {
 /// # Errors
 /// The fault in its arguments; `None` when it is another tool.
 pub fn unpack(name: &str, arguments: &str) -> Result<Meta, Option<&'static str>> {
-    let fields = Fields::parse(arguments.as_bytes()).map_err(|_| Some("`arguments` is no object"))?;
-    let named = || text(&fields, "name").ok_or(Some("`arguments.name` is no string: which tool?"));
+    let fields = Fields::parse(arguments.as_bytes()).map_err(|_| Some("`arguments` is not an object"))?;
+    let named =
+        || text(&fields, "name").ok_or(Some("`arguments.name` must be a string with the tool's name"));
     match name {
         "search_tools" => match (fields.get("query"), text(&fields, "query")) {
-            (Some(_), None) => Err(Some("`arguments.query` is no string")),
+            (Some(_), None) => Err(Some("`arguments.query` is not a string")),
             (_, query) => Ok(Meta::Search(query.unwrap_or_default())),
         },
         "describe_tool" => Ok(Meta::Describe(named()?)),
         "call_tool" => {
             let arguments = fields.get("arguments").unwrap_or("{}");
             if !arguments.starts_with('{') {
-                return Err(Some("`arguments.arguments` is no object"));
+                return Err(Some("`arguments.arguments` is not an object"));
             }
             Ok(Meta::Call { name: named()?, arguments: arguments.to_owned() })
         }
@@ -113,13 +114,14 @@ pub struct ReadMore {
 /// # Errors
 /// The fault in its arguments.
 pub fn unpack_read_more(arguments: &str) -> Result<ReadMore, &'static str> {
-    let fields = Fields::parse(arguments.as_bytes()).map_err(|_| "`arguments` is no object")?;
+    let fields = Fields::parse(arguments.as_bytes()).map_err(|_| "`arguments` is not an object")?;
     let number = |name: &str| fields.get(name).map(|number| serde_json::from_str::<usize>(number).ok());
     Ok(ReadMore {
-        result: text(&fields, "result").ok_or("`result` is no string: the cut says the id")?,
-        offset: number("offset").flatten().ok_or("`offset` is no whole number")?,
+        result: text(&fields, "result")
+            .ok_or("`result` must be a string: the id that the shortened result names")?,
+        offset: number("offset").flatten().ok_or("`offset` is not a whole number")?,
         length: match number("length") {
-            Some(None) => return Err("`length` is no whole number"),
+            Some(None) => return Err("`length` is not a whole number"),
             said => said.flatten(),
         },
     })
@@ -143,7 +145,7 @@ pub struct Findable<'a> {
 pub fn found(tools: &[Findable<'_>], query: &str) -> String {
     let hits = search(tools, query);
     let mut said = match hits.len() {
-        0 => format!("No tool fits. There are {} in all; other words may find one.", tools.len()),
+        0 => format!("No tool matches. There are {} tools in all; try other words.", tools.len()),
         many if many > MOST => format!("{many} tools fit; the first {MOST}:"),
         _ => String::new(),
     };

@@ -66,21 +66,16 @@ pub enum UnfitSchemaReason {
 impl fmt::Display for UnfitSchemaReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoJson => f.write_str("the schema of its parameters is no JSON that can be read"),
-            Self::NoObject => f.write_str("the schema of its parameters is not one of an object"),
+            Self::NoJson => f.write_str("the schema of its parameters is not readable JSON"),
+            Self::NoObject => f.write_str("the schema of its parameters is not an object schema"),
             Self::Word(word) => {
-                write!(
-                    f,
-                    "the schema of its parameters has `{word}` at its root, which the provider does not take"
-                )
+                write!(f, "the schema of its parameters has `{word}` at its root, which the provider refuses")
             }
             Self::Elsewhere => f.write_str("the schema of its parameters refers to another document"),
             Self::ControlWord => {
                 f.write_str("the schema of its parameters has a control word of a chat template in it")
             }
-            Self::Parameter => {
-                f.write_str("one of its parameters has a name that the provider does not take")
-            }
+            Self::Parameter => f.write_str("one of its parameters has a name that the provider refuses"),
         }
     }
 }

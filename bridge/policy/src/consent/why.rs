@@ -35,7 +35,7 @@ impl Why {
     pub fn sentence(self) -> &'static str {
         match self {
             Self::Writes => "it changes something",
-            Self::Untrusted => "it changes something, and the model has read text that you have not typed",
+            Self::Untrusted => "it changes something, and the model has read text that you did not type",
             Self::Destroys => "it may delete or overwrite something",
             Self::Leaves => "private data would leave",
             Self::FirstUse => "you have not let it use this yet",

@@ -33,13 +33,13 @@ pub fn wrong(reference: &str) -> Option<&'static str> {
         _ => is_part(part),
     });
     if reference.len() > MAX || !parts_are_right || tag.is_some_and(|tag| !is_tag(tag)) {
-        return Some("an image: registry.example/name:tag, or a part of it; letters of its name are small");
+        return Some("an image: registry.example/name:tag, or a part of that, with a name in lower case");
     }
     if digest.is_some_and(|digest| !is_digest(digest)) {
-        return Some("an image whose digest is sha256: and 64 digits");
+        return Some("an image whose digest is sha256: and 64 hexadecimal digits");
     }
     if tag.is_some() && TRANSPORTS.contains(&repository) {
-        return Some("an image, not a file or another way to one");
+        return Some("an image, not a file or another transport");
     }
     None
 }

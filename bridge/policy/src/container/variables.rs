@@ -104,12 +104,14 @@ pub fn wrong(name: &str) -> Option<String> {
         || OBEYED_FAMILIES.iter().any(|start| name.starts_with(start))
         || is_proxy(name);
     if !plain {
-        return Some(format!("{name:?} cannot be given to a container: a name has letters, digits and `_`"));
+        return Some(format!(
+            "{name:?} cannot be given to a container: a name has only letters, digits and `_`"
+        ));
     }
     obeyed.then(|| {
         format!(
-            "{name} cannot be given to a container: the engine's own program, which runs outside, would obey it. Set it \
-             in the image"
+            "{name} cannot be given to a container: the engine's own program would obey it, outside the sandbox. Set \
+             it in the image"
         )
     })
 }

@@ -87,7 +87,7 @@ const TIME: Curated = Curated {
 const FETCH: Curated = Curated {
     id: "fetch",
     title: "Fetch",
-    description: "Fetches a page of the web and turns it into Markdown.",
+    description: "Fetches a web page and turns it into Markdown.",
     source: CuratedPackage::Pypi("mcp-server-fetch"),
     // It must reach whatever page it is asked for.
     sandbox: Sandbox::DEFAULT,

@@ -168,10 +168,12 @@ impl fmt::Display for InvalidGrantReason {
         f.write_str(match self {
             Self::NoLifetime => "ALLOW_ONCE needs a lifetime of at least one millisecond",
             Self::Lasting => {
-                "only ALLOW_ONCE may be bound to a tab or a time: leave both out, or use ALLOW_ONCE"
+                "only ALLOW_ONCE can be limited to a tab or a time: leave both out, or use ALLOW_ONCE"
             }
-            Self::DenySome => "DENY is for all tools: leave the list out, or allow the others by a list",
-            Self::Outlived => "ALLOW_ONCE ends with the bridge that it was made in: grant it again",
+            Self::DenySome => {
+                "DENY applies to all tools: leave the list out, or allow the other tools by a list"
+            }
+            Self::Outlived => "ALLOW_ONCE ended with the bridge that gave it: grant it again",
         })
     }
 }

@@ -15,13 +15,13 @@ use crate::models::estimate;
 
 /// The text in place of a result.
 pub const NO_ROOM: &str =
-    "(This result was here. It was left out to make room; call the tool again if it is needed.)";
+    "(A result was here. It was left out to make room; call the tool again if you need it.)";
 
 /// The text in place of arguments.
 pub const NO_ARGUMENTS: &str = r#"{"left_out":"these arguments were left out to make room"}"#;
 
 /// The text before the first message that is left.
-pub const EARLIER: &str = "(What was said before was left out to make room.)";
+pub const EARLIER: &str = "(The earlier part of the conversation was left out to make room.)";
 
 /// A picture takes about so many tokens.
 const OF_A_PICTURE: u64 = 1600;
@@ -58,7 +58,9 @@ impl Shortened {
             .flatten()
             .collect();
         let what = (!all.is_empty()).then(|| all.join(" and "))?;
-        Some(format!("the conversation is longer than the model's window; left out for this answer: {what}"))
+        Some(format!(
+            "the conversation is longer than the model's window, so this answer was made without {what}"
+        ))
     }
 }
 

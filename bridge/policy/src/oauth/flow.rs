@@ -214,7 +214,7 @@ impl Flow {
             }
             Some(Err(why)) => over(
                 RemoteEnd::Forbidden,
-                format!("{} wants what it says about itself fetched from {why}", place(&self.server)),
+                format!("{} says that its description is at {why}", place(&self.server)),
             ),
             None => {
                 let mut left = places::of_resource(&self.server);
@@ -234,7 +234,8 @@ impl Flow {
             (Some(named), Some(unread)) => {
                 let host = place(&self.server);
                 let why = format!(
-                    "{host} does not say where to sign in: {named:.500}, which it names for that, {unread}; nor do the usual places"
+                    "{host} does not say where to sign in: {named:.500}, which it names for that, {unread}, and the \
+                     usual places say nothing either"
                 );
                 over(RemoteEnd::NotAuthorized, why)
             }
@@ -260,7 +261,7 @@ impl Flow {
             Some(resource) if places::is_about(&resource, &self.server) => self.resource = resource,
             None => {}
             Some(_) => {
-                let why = format!("what {host} says about itself is about another server");
+                let why = format!("the description that {host} gives of itself is about another server");
                 return over(RemoteEnd::Forbidden, why);
             }
         }
@@ -309,10 +310,13 @@ impl Flow {
         over(
             RemoteEnd::NotAuthorized,
             match self.is_named {
-                true => format!("{}, which lets people in at {host}, does not say how", self.issuer_place()),
+                true => format!(
+                    "{}, the authorization server of {host}, does not say how to sign in",
+                    self.issuer_place()
+                ),
                 false => {
                     format!(
-                        "{host} does not offer a sign-in (OAuth); give it a key: `harbor add` with `--header`"
+                        "{host} does not offer a sign-in (OAuth); give it a key with `harbor add … --header`"
                     )
                 }
             },
@@ -324,12 +328,11 @@ impl Flow {
         let (kind, why) = match why {
             Unusable::Garbled | Unusable::Another => (
                 RemoteEnd::Forbidden,
-                format!("what {host} says about itself is about another authorization server"),
+                format!("the description that {host} gives of itself is about another authorization server"),
             ),
-            Unusable::NoPkce => (
-                RemoteEnd::Forbidden,
-                format!("{host} does not offer PKCE (S256), without which MCP forbids to go on"),
-            ),
+            Unusable::NoPkce => {
+                (RemoteEnd::Forbidden, format!("{host} does not offer PKCE (S256), which MCP requires"))
+            }
             Unusable::Place(why) => (RemoteEnd::Forbidden, format!("{host} names {why}")),
         };
         over(kind, why)
@@ -350,7 +353,7 @@ impl Flow {
         match (given, document.filter(|_| documents), register) {
             (Some(Given { issuer: Some(of), .. }), ..) if *of != self.issuer => {
                 let why = format!(
-                    "the client that was given is of another authorization server than {host}; give one of that by \
+                    "the given client belongs to another authorization server than {host}; give one of {host} by \
                      `--client-id`"
                 );
                 over(RemoteEnd::NotAuthorized, why)
@@ -375,8 +378,8 @@ impl Flow {
             }
             (None, None, None) => {
                 let why = format!(
-                    "{host} knows only clients that were made known to it; make Harbor known there, with the redirect \
-                     URI http://127.0.0.1/callback, and say its name by `--client-id`"
+                    "{host} accepts only registered clients; register Harbor there, with the redirect URI \
+                     http://127.0.0.1/callback, and give its id by `--client-id`"
                 );
                 over(RemoteEnd::NotAuthorized, why)
             }
@@ -418,8 +421,8 @@ impl Flow {
         });
         let Some(said) = said else {
             let why = format!(
-                "{host} did not take Harbor as a client (HTTP {status}); make it known there yourself, and say its name by \
-                 `--client-id`"
+                "{host} did not register Harbor as a client (HTTP {status}); register it there yourself, and give its \
+                 id by `--client-id`"
             );
             return over(RemoteEnd::NotAuthorized, why);
         };
@@ -464,18 +467,17 @@ impl Flow {
         let code = match redirect::read(query, &self.nonces.state, &about.issuer, about.says_issuer) {
             Ok(RedirectAnswer::Code(code)) => code,
             Ok(RedirectAnswer::Error("access_denied")) => {
-                return over(RemoteEnd::NotAuthorized, format!("{host} says that you have refused"));
+                return over(RemoteEnd::NotAuthorized, format!("{host} says that you refused"));
             }
             Ok(RedirectAnswer::Error(word)) => {
                 return over(RemoteEnd::NotAuthorized, format!("{host} answered with an error ({word})"));
             }
             Err(InvalidRedirectReason::Issuer) => {
-                let why =
-                    format!("the answer is of another authorization server than {host}, which was asked");
+                let why = format!("the answer comes from another authorization server than {host}");
                 return over(RemoteEnd::Forbidden, why);
             }
             Err(InvalidRedirectReason::State | InvalidRedirectReason::Garbled) => {
-                return over(RemoteEnd::NotAuthorized, format!("the answer of {host} makes no sense"));
+                return over(RemoteEnd::NotAuthorized, format!("the answer of {host} is not valid"));
             }
         };
         let fields = [
@@ -514,7 +516,7 @@ impl Flow {
                 format!("{host} gave no token (HTTP {status}); try again later"),
             ),
             Err(Refused::Garbled) => {
-                over(RemoteEnd::NotAuthorized, format!("what {host} answered is no token (HTTP {status})"))
+                over(RemoteEnd::NotAuthorized, format!("the answer of {host} is not a token (HTTP {status})"))
             }
         }
     }
@@ -525,7 +527,7 @@ impl Flow {
 }
 
 fn confused() -> LoginAction {
-    over(RemoteEnd::NotAuthorized, "an answer came that nobody had asked for".into())
+    over(RemoteEnd::NotAuthorized, "an answer arrived without a request".into())
 }
 
 fn over(kind: RemoteEnd, why: String) -> LoginAction {

@@ -17,11 +17,11 @@ use crate::remote::{AllowedAddresses, is_exposed, parse};
 /// # Errors
 /// Why not.
 pub fn named(text: &str, reach: AllowedAddresses) -> Result<Url, &'static str> {
-    let url = parse(text).map_err(|_| "what is no URL of HTTP")?;
+    let url = parse(text).map_err(|_| "something that is not an HTTP URL")?;
     if !reach.permits_host(&url) {
         Err("a private address; `--allow-private` of the server allows that")
     } else if is_exposed(&url) {
-        Err("a place without TLS")
+        Err("an address without TLS")
     } else if url.fragment().is_some() {
         Err("a URL with a fragment")
     } else {

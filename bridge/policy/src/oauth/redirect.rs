@@ -72,7 +72,7 @@ pub fn read(
         (Some(code), None) if !code.is_empty() => Ok(RedirectAnswer::Code(code)),
         (None, Some(error)) => {
             let known = ERRORS.iter().find(|known| **known == error.expose());
-            Ok(RedirectAnswer::Error(known.copied().unwrap_or("an error that it has no word for")))
+            Ok(RedirectAnswer::Error(known.copied().unwrap_or("an error that it does not name")))
         }
         _ => Err(InvalidRedirectReason::Garbled),
     }

@@ -23,7 +23,7 @@ pub const FETCHER: &str = "harbor-runner-http";
 pub const SAID: &str = "refused: ";
 
 /// The words of the fetcher about a file with another SHA-256 than the one that was meant.
-pub const OTHER_FILE: &str = "is not the file that was meant";
+pub const OTHER_FILE: &str = "is not the expected file";
 
 /// The file in which the fetcher reports what it has unpacked, in the package's directory.
 pub const REPORT: &str = "unpacked.json";
@@ -105,7 +105,7 @@ impl Binary {
                 Ok(())
             }
             _ => Err(format!(
-                "{word:?} is not known behind the # of binary:; there may be sha256=HEX, minisign=KEY, bin=PATH, allow=http, \
+                "{word:?} is not allowed after the # of binary:; use sha256=HEX, minisign=KEY, bin=PATH, allow=http or \
                  allow=private"
             )),
         }
@@ -114,11 +114,11 @@ impl Binary {
     fn checked(self) -> Result<Self, String> {
         let (written, address) = (&self.url, self.address());
         let url = Url::parse(&address)
-            .map_err(|_| format!("{written} is no address; write it whole: https://…"))?;
+            .map_err(|_| format!("{written} is not a whole address; write it with https://…"))?;
         let is_whole = address.starts_with(&format!("{}://", url.scheme()));
         let plain = address.bytes().all(|byte| byte.is_ascii_graphic()) && address.len() <= MAX_URL;
         if !is_whole || !plain || url.host_str().is_none_or(str::is_empty) {
-            return Err(format!("{written} is no address; write it whole: https://…"));
+            return Err(format!("{written} is not a whole address; write it with https://…"));
         }
         match url.scheme() {
             "https" => {}
@@ -126,22 +126,22 @@ impl Binary {
             "http" => {
                 // Both at once: the other would be asked for next.
                 let (private, option) = match says_private(&url) && !self.allow_private {
-                    true => (", and a private address", "--allow-http with --allow-private"),
+                    true => (" and is a private address", "--allow-http with --allow-private"),
                     false => ("", "--allow-http"),
                 };
                 return Err(format!(
-                    "{written} is without TLS: anybody on the way could change it{private}; {option} allows that"
+                    "{written} has no TLS{private}: others on the network could change the file; {option} allows that"
                 ));
             }
             other => return Err(format!("binary: fetches by https:// only, not by {other}:")),
         }
         if !url.username().is_empty() || url.password().is_some() || url.query().is_some() {
             return Err(
-                "the address has a name, a password or a ? in it, which would be stored and shown; use one without".into(),
+                "the address contains a name, a password or a ?, which Harbor would store and show; use one without".into(),
             );
         }
         if matches!(self.name().as_bytes(), [] | [b'.' | b'-', ..]) {
-            return Err(format!("{written} ends in no name of a file"));
+            return Err(format!("{written} does not end in a file name"));
         }
         Ok(self)
     }
@@ -332,21 +332,25 @@ mod tests {
     #[test]
     fn what_is_wrong_is_said() {
         for (text, said) in [
-            ("h/a", "write it whole"),
-            ("https:/h/a", "write it whole"),
+            ("h/a", "is not a whole address"),
+            ("https:/h/a", "is not a whole address"),
             ("http://h/a", "; --allow-http allows that"),
-            ("http://127.0.0.1:1/a", "and a private address; --allow-http with --allow-private allows"),
+            (
+                "http://127.0.0.1:1/a",
+                "and is a private address: others on the network could change the file; \
+              --allow-http with --allow-private allows",
+            ),
             ("http://127.0.0.1:1/a#allow=private", "; --allow-http allows"),
             ("ftp://h/a", "by https:// only"),
-            ("https://u:p@h/a", "stored and shown"),
-            ("https://h/a?token=x", "stored and shown"),
-            ("https://h/", "no name of a file"),
-            ("https://h/..", "no name of a file"),
+            ("https://u:p@h/a", "store and show"),
+            ("https://h/a?token=x", "store and show"),
+            ("https://h/", "does not end in a file name"),
+            ("https://h/..", "does not end in a file name"),
             ("https://h/a#sha256=12", "64 hexadecimal digits"),
             ("https://h/a#minisign=x", "begins with RW"),
             ("https://h/a#bin=../x", "bin/server"),
             ("https://h/a#bin=/x", "bin/server"),
-            ("https://h/a#allow=all", "is not known behind the #"),
+            ("https://h/a#allow=all", "is not allowed after the #"),
             ("https://h/a#bin=a&bin=b", "occurs twice"),
         ] {
             let refused = Binary::read(text).unwrap_err();

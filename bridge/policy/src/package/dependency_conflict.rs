@@ -42,15 +42,15 @@ fn of_python(package: &Package, error: &str) -> Option<String> {
     }
     let with = module.replace('_', "-");
     Some(format!(
-        "it imports {module}, which is not installed with it; if its package is called so, `harbor install {source} --with {with}` \
-         installs it beside"
+        "it imports {module}, which is not installed with it; if its package has that name, `harbor install {source} \
+         --with {with}` installs both"
     ))
 }
 
 fn older_python(module: &str, source: &str) -> String {
     format!(
-        "it does not fit the newest version of the package that has {module}; with an older one it may run: `harbor install {source} \
-         --with 'NAME<VERSION'`"
+        "it does not fit the newest version of the package with {module}; it may run with an older one: `harbor \
+         install {source} --with 'NAME<VERSION'`"
     )
 }
 
@@ -69,7 +69,7 @@ fn of_node(package: &Package, error: &str) -> Option<String> {
         _ => "an older commit of it may run".into(),
     };
     is_its_end.then(|| {
-        format!("it does not find {name} among its own packages, which is a fault of the package; {other}")
+        format!("it does not find {name} among its own packages, which is an error in the package; {other}")
     })
 }
 
@@ -96,12 +96,10 @@ mod tests {
         };
         let name = "ImportError: cannot import name 'X' from 'opentelemetry.semconv' (/v/lib/x.py)";
         assert!(of("pypi:semgrep-mcp", name).ends_with(
-            "the package that has opentelemetry.semconv; with an older one it may run: `harbor install pypi:semgrep-mcp --with \
+            "the package with opentelemetry.semconv; it may run with an older one: `harbor install pypi:semgrep-mcp --with \
              'NAME<VERSION'`"
         ));
-        assert!(
-            of("git:https://h/r", "ModuleNotFoundError: No module named 'a.b'").contains("that has a.b;")
-        );
+        assert!(of("git:https://h/r", "ModuleNotFoundError: No module named 'a.b'").contains("with a.b;"));
         assert!(
             of("pypi:s", "ModuleNotFoundError: No module named 'a_b'")
                 .contains("`harbor install pypi:s --with a-b`")

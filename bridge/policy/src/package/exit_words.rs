@@ -44,9 +44,9 @@ pub(super) fn unknown_host(error: &str) -> Option<String> {
     let mut last = error.lines().rev().filter(|line| !line.trim().is_empty()).take(2);
     let mut is_unnamed = || last.any(|line| UNKNOWN_NAME.iter().any(|words| line.contains(words)));
     match named {
-        Some(host) => Some(format!("it did not find the host {host}: is that the one that is meant, and is there a network?")),
+        Some(host) => Some(format!("it did not find the host {host}: is the name right, and is this machine online?")),
         None => is_unnamed().then(|| {
-            "it did not find a host, and does not say which: is the address right that it was given, and is there a network?".into()
+            "it did not find a host, and does not say which one: is its address right, and is this machine online?".into()
         }),
     }
 }

@@ -83,9 +83,8 @@ pub fn reason(package: &Package, said: &str) -> Option<String> {
         return of_binary(said);
     }
     if is_unreachable(said) {
-        let what =
-            if package.ecosystem == Ecosystem::Git { "what it is fetched from" } else { "its registry" };
-        return Some(format!("{what} cannot be reached; is there a network?"));
+        let what = if package.ecosystem == Ecosystem::Git { "its repository" } else { "its registry" };
+        return Some(format!("{what} cannot be reached; is this machine online?"));
     }
     match package.ecosystem {
         Ecosystem::Npm => of_npm(package, said),
@@ -125,11 +124,11 @@ pub fn gone(package: &Package, version: &str, said: &str) -> Option<String> {
     match package.ecosystem {
         Ecosystem::Binary => None,
         Ecosystem::Git if says(NO_COMMIT) => {
-            Some(format!("the commit {version}, which is locked, is no longer in its repository"))
+            Some(format!("the locked commit {version} is no longer in its repository"))
         }
         Ecosystem::Npm | Ecosystem::Pypi | Ecosystem::Git => says(NO_VERSION).then(|| {
             format!(
-                "{} {version}, which is locked, or a package that it requires, is no longer available",
+                "the locked {} {version}, or a package that it requires, is no longer available",
                 package.name
             )
         }),
@@ -284,7 +283,7 @@ fn of_git(said: &str) -> Option<String> {
     closed
         .into_iter()
         .any(|words| said.contains(words))
-        .then(|| "there is no such repository, or it cannot be read without a password or a key".to_owned())
+        .then(|| "there is no such repository, or reading it requires a password or a key".to_owned())
 }
 
 #[cfg(test)]
@@ -298,20 +297,20 @@ mod tests {
         npm:@a/b | npm error code E404~npm error 404 Not Found - GET http://r/@a%2fb~npm error 404  '@a/b@*' is not in this registry. => there is no package @a/b on npm
         npm:b | npm error code E404~npm error 404  The requested resource 'c@^1.2' could not be found => it needs c, and there is no package c on npm
         npm:b | npm error code ETARGET~npm error notarget No matching version found for b@99.0.0. => there is no version 99.0.0 of b on npm
-        npm:b | npm error code ENOTFOUND~npm error network request to http://r/b failed => its registry cannot be reached; is there a network?
+        npm:b | npm error code ENOTFOUND~npm error network request to http://r/b failed => its registry cannot be reached; is this machine online?
         pypi:x | ERROR: Could not find a version that satisfies the requirement x (from versions: none)~ERROR: No matching distribution found for x => there is no package x on PyPI
         pypi:x==9 | ERROR: Could not find a version that satisfies the requirement x==9 (from versions: 1, 2)~ERROR: No matching distribution found for x==9 => there is no version 9 of x on PyPI
         pypi:x | ERROR: Ignored the following versions that require a different python version: 0.1 Requires-Python >=3.11; 0.2 Requires-Python >=3.12,<4~ERROR: No matching distribution found for x => no matching version supports the installed Python: it requires >=3.12,<4
         pypi:x | Because the current Python version (3.11.2) does not satisfy Python>=3.12 and x==0.3.0 depends on Python>=3.12, we can conclude => no matching version supports the installed Python: it requires >=3.12
         pypi:x | ERROR: Ignored the following versions that require a different python version: 0.1 Requires-Python >=3.12; 0.2 Requires-Python >=3.1…~ERROR: No matching distribution found for x => no matching version supports the installed Python: it requires >=3.12
         pypi:x | ERROR: Package 'x' requires a different Python: 3.11.2 not in '>=3.12' => no matching version supports the installed Python: it requires >=3.12
-        pypi:x | WARNING: Retrying after connection broken by 'NewConnectionError(...)'~ERROR: No matching distribution found for x => its registry cannot be reached; is there a network?
+        pypi:x | WARNING: Retrying after connection broken by 'NewConnectionError(...)'~ERROR: No matching distribution found for x => its registry cannot be reached; is this machine online?
         pypi:x | Because x was not found in the package registry and you require x => there is no package x on PyPI
         pypi:x==9 | Because there is no version of x==9 and you require x==9 => there is no version 9 of x on PyPI
         git:https://h/r#v9 | fatal: couldn't find remote ref v9 => the repository has no branch, tag or commit \"v9\"
-        git:https://h/r | fatal: could not read Username for 'https://h' => there is no such repository, or it cannot be read without a password or a key
-        git:https://h/r | fatal: unable to access 'https://h/r/': Could not resolve host: h => what it is fetched from cannot be reached; is there a network?
-        git:https://h/r | fatal: unable to access 'https://h/r/': Failed to connect to h port 443 after 0 ms: Couldn't connect to server => what it is fetched from cannot be reached; is there a network?";
+        git:https://h/r | fatal: could not read Username for 'https://h' => there is no such repository, or reading it requires a password or a key
+        git:https://h/r | fatal: unable to access 'https://h/r/': Could not resolve host: h => its repository cannot be reached; is this machine online?
+        git:https://h/r | fatal: unable to access 'https://h/r/': Failed to connect to h port 443 after 0 ms: Couldn't connect to server => its repository cannot be reached; is this machine online?";
 
     #[test]
     fn installers_are_put_into_words() {
@@ -357,10 +356,10 @@ mod tests {
     fn what_was_locked_and_is_gone_is_known() {
         let of = |source: &str, said: &str| gone(&recognise(source, &[]).unwrap(), "1.0", said);
         let said = of("npm:b", "npm error code E404").unwrap();
-        assert_eq!(said, "b 1.0, which is locked, or a package that it requires, is no longer available");
+        assert_eq!(said, "the locked b 1.0, or a package that it requires, is no longer available");
         assert!(of("pypi:b", "ERROR: No matching distribution found for b==1.0").is_some());
         let said = of("git:https://h/r", "fatal: unable to read tree (abc)").unwrap();
-        assert_eq!(said, "the commit 1.0, which is locked, is no longer in its repository");
+        assert_eq!(said, "the locked commit 1.0 is no longer in its repository");
         assert_eq!(of("npm:b", "npm error code ENOTFOUND npm error code E404"), None);
         assert_eq!(of("git:https://h/r", "fatal: could not read Username for 'https://h'"), None);
     }

@@ -29,11 +29,11 @@ impl UnfitVersion {
             ("npm", Some(requires)) => {
                 lacks("Node.js", requires, Range::read(requires).and_then(|range| range.step()))
             }
-            ("npm", None) => "requires another Node.js than the one here (`harbor runtimes`)".into(),
+            ("npm", None) => "requires another Node.js than this machine has (`harbor runtimes`)".into(),
             (_, Some(requires)) => {
                 lacks("Python", requires, Requirement::read(requires).and_then(|requires| requires.step()))
             }
-            _ => "requires what cannot be had together here".into(),
+            _ => "requires packages that do not fit together on this machine".into(),
         };
         Some(format!("{newest} {lacks}"))
     }
@@ -47,17 +47,17 @@ impl UnfitVersion {
 
 fn lacks(what: &str, requires: &str, step: Option<String>) -> String {
     let step = step.map(|step| format!("; {step}")).unwrap_or_default();
-    format!("requires {what} {requires}, which is not here{step}")
+    format!("requires {what} {requires}, which this machine does not have{step}")
 }
 
 /// Why an upgrade does not go from one version to an older one by itself, and how that is done on purpose.
 #[must_use]
 pub fn goes_back(id: &str, (before, after): (&str, &str), why: Option<&str>) -> String {
-    let what = if why.is_some() { "what fits here now" } else { "what its registry gives now" };
+    let what =
+        if why.is_some() { "the version that fits this machine now" } else { "its registry's version now" };
     let why = why.map(|why| format!(": {why}")).unwrap_or_default();
     format!(
-        "{id} has {before}, and {what} is {after}, which is older{why}; `harbor upgrade {id} --to {after}` goes back to that on \
-         purpose"
+        "{id} has {before}, but {what} is {after}, which is older{why}; `harbor upgrade {id} --to {after}` goes back to it"
     )
 }
 
@@ -212,26 +212,28 @@ mod tests {
         assert_eq!(
             node.sentence("npm", "1.0.0").as_deref(),
             Some(
-                "1.0.0 is not the newest version: 2.0.0 requires another Node.js than the one here (`harbor runtimes`)"
+                "1.0.0 is not the newest version: 2.0.0 requires another Node.js than this machine has (`harbor runtimes`)"
             )
         );
         let said = unfit(Some("2.0.0"), Some(">=22")).why("npm").unwrap();
         assert!(
-            said.starts_with("2.0.0 requires Node.js >=22, which is not here; install Node.js 22 or newer"),
+            said.starts_with(
+                "2.0.0 requires Node.js >=22, which this machine does not have; install Node.js 22 or newer"
+            ),
             "{said}"
         );
         let said = unfit(None, Some(">=3.12")).why("pypi").unwrap();
         assert!(said.starts_with(
-            "a newer one requires Python >=3.12, which is not here; install Python 3.12 or newer"
+            "a newer one requires Python >=3.12, which this machine does not have; install Python 3.12 or newer"
         ));
         assert_eq!(
             goes_back("t", ("2", "1"), node.why("npm").as_deref()),
-            "t has 2, and what fits here now is 1, which is older: 2.0.0 requires another Node.js than the one here \
-             (`harbor runtimes`); `harbor upgrade t --to 1` goes back to that on purpose"
+            "t has 2, but the version that fits this machine now is 1, which is older: 2.0.0 requires another Node.js \
+             than this machine has (`harbor runtimes`); `harbor upgrade t --to 1` goes back to it"
         );
         assert_eq!(
             goes_back("t", ("2", "1"), None),
-            "t has 2, and what its registry gives now is 1, which is older; `harbor upgrade t --to 1` goes back to that on purpose"
+            "t has 2, but its registry's version now is 1, which is older; `harbor upgrade t --to 1` goes back to it"
         );
     }
 }

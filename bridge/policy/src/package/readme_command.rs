@@ -65,8 +65,8 @@ pub(super) fn from_readme(
     let (words, source) = (words.join(" "), source_of(package));
     let is_whole = given.args.is_empty() && given.names.is_empty() && package.with.is_empty();
     let told = match is_whole {
-        true => format!("its README starts it so: `harbor install {source} {words}`"),
-        false => format!("its README starts it with more; add `{words}`"),
+        true => format!("its README starts it like this: `harbor install {source} {words}`"),
+        false => format!("its README starts it with more arguments; add `{words}`"),
     };
     (told.len() <= MAX_COMMAND).then(|| told + &foreign)
 }
@@ -81,7 +81,7 @@ fn foreign<'a>(names: impl Iterator<Item = &'a str>) -> String {
         others => format!("{} and {}", others.iter().map(named).collect::<Vec<_>>().join(", "), named(last)),
     };
     format!(
-        "; that is the package's own advice, not Harbor's: {said}, and the server could do all that it allows"
+        "; that is the package's advice, not Harbor's: {said}, and the server could do everything that it allows"
     )
 }
 

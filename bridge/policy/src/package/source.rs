@@ -40,7 +40,7 @@ pub fn read(source: &str, args: &[String]) -> Result<Package, String> {
         "pypi" => (Ecosystem::Pypi, python_spec(rest)),
         "git" => (Ecosystem::Git, Some(git_spec(rest)?)),
         "binary" => (Ecosystem::Binary, Some(binary::spec(rest)?)),
-        _ => return Err(format!("{source} is not of a kind that this Harbor knows: {KINDS}")),
+        _ => return Err(format!("{source} is not a kind of package that this Harbor knows: {KINDS}")),
     };
     let example = match ecosystem {
         Ecosystem::Npm => "npm:@scope/name@1.2.3",
@@ -58,7 +58,7 @@ pub fn read(source: &str, args: &[String]) -> Result<Package, String> {
 /// A sentence about what is wrong with it.
 pub fn beside(text: &str) -> Result<String, String> {
     let spec = python_spec(text).map(|(_, spec)| spec);
-    spec.ok_or_else(|| format!("{text} names no package of PyPI; write it as name or name==1.2.3"))
+    spec.ok_or_else(|| format!("{text} is not the name of a PyPI package; write it as name or name==1.2.3"))
 }
 
 /// True if a command is meant as a source.
@@ -70,20 +70,20 @@ pub fn is_source(command: &str) -> bool {
 /// The last part of the address, and the whole.
 fn git_spec(text: &str) -> Result<(String, String), String> {
     let (address, reference, directory) = parts(text);
-    let url =
-        Url::parse(address).map_err(|_| format!("{address} is no address; write it whole: https://…"))?;
+    let url = Url::parse(address)
+        .map_err(|_| format!("{address} is not a whole address; write it with https://…"))?;
     // What a reader of addresses forgives, git reads as something else: `https:/host` is a path on the host `https`.
     let is_whole = address.starts_with(&format!("{}://", url.scheme()));
     if !TRANSPORTS.contains(&url.scheme()) || !is_whole {
         return Err(format!("git: fetches by https://, ssh:// and file:// only, not by {}:", url.scheme()));
     }
     if url.password().is_some() || (url.scheme() == "https" && !url.username().is_empty()) {
-        return Err("the address has a name or a password in it, which would be stored and shown".into());
+        return Err("the address contains a name or a password, which Harbor would store and show".into());
     }
     let host_is_right = url.scheme() == "file" || url.host_str().is_some_and(|host| !host.starts_with('-'));
     let plain = address.bytes().all(|byte| byte.is_ascii_graphic()) && address.len() <= MAX_URL;
     if !host_is_right || !plain || url.username().starts_with('-') || url.query().is_some() {
-        return Err(format!("{address} is no address of a repository"));
+        return Err(format!("{address} is not the address of a repository"));
     }
     if reference.is_some_and(|reference| !is_reference(reference)) {
         return Err("after # use a branch, a tag or a commit, and &subdirectory=DIRECTORY".into());
@@ -97,7 +97,7 @@ fn git_spec(text: &str) -> Result<(String, String), String> {
     // Several of one repository are told apart by it.
     let last = directory.and_then(|directory| directory.rsplit('/').next());
     let name = last.map_or_else(|| name.clone(), |last| format!("{name}/{last}"));
-    is_named.then(|| (name, text.to_owned())).ok_or_else(|| format!("{address} ends in no name"))
+    is_named.then(|| (name, text.to_owned())).ok_or_else(|| format!("{address} does not end in a name"))
 }
 
 /// The address, the branch, tag or commit, and the directory.

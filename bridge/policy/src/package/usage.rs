@@ -81,7 +81,7 @@ const OLD_SDK: &str = "it was written for an older version of MCP's Python SDK";
 const WITH_OLD_SDK: &str = "--with 'mcp<2'";
 
 /// The sentence about a server that waits at a port.
-const AT_A_PORT: &str = "it waits at a port, not at its standard input";
+const AT_A_PORT: &str = "it listens on a port instead of reading its standard input";
 
 /// The advice about a server that said this when it did not start, if there is any. `named`: the variable that it says it lacks;
 /// `readme`: the README of its package.
@@ -115,15 +115,14 @@ pub fn next_try(
 /// The advice without a README.
 fn by_its_words(package: &Package, said: &str, names_variable: bool, is_old: bool) -> Option<String> {
     let source = source_of(package);
-    let with_arguments =
-        || format!("what stands behind -- are its arguments: `harbor install {source} -- …`");
+    let with_arguments = || format!("give it arguments after --: `harbor install {source} -- …`");
     if wants_arguments(said, names_variable) {
         return Some(with_arguments());
     }
     if is_old {
         return Some(format!("{OLD_SDK}: `harbor install {source} {WITH_OLD_SDK}`"));
     }
-    let told = || format!("{AT_A_PORT}, which an argument such as --stdio may change: {}", with_arguments());
+    let told = || format!("{AT_A_PORT}; an argument such as --stdio may change that: {}", with_arguments());
     endpoint(said).or_else(|| listens(said).then(told))
 }
 
@@ -136,7 +135,7 @@ fn endpoint(said: &str) -> Option<String> {
         port.is_some_and(|port| port.parse::<u16>().is_ok())
     };
     let address = words.map(|word| word.trim_end_matches('.')).find(is_endpoint)?;
-    Some(format!("{AT_A_PORT}: start it yourself, and then `harbor install {address}`"))
+    Some(format!("{AT_A_PORT}: start it yourself, then run `harbor install {address}`"))
 }
 
 /// How addresses begin at which it is reached from here.
@@ -181,7 +180,7 @@ mod tests {
         let lacks = "usage: a B";
         assert_eq!(
             told("npm:@a/b@1.2", lacks).unwrap(),
-            "what stands behind -- are its arguments: `harbor install npm:@a/b@1.2 -- …`"
+            "give it arguments after --: `harbor install npm:@a/b@1.2 -- …`"
         );
         assert!(told("pypi:b>=1", lacks).unwrap().contains("`harbor install 'pypi:b>=1' -- …`"));
         assert!(told("npm:b", "HTTP server listening on port 3333").unwrap().contains("--stdio"));
@@ -197,7 +196,7 @@ mod tests {
         assert!(
             told("git:https://h/b", http)
                 .unwrap()
-                .ends_with("and then `harbor install http://localhost:3001/mcp`")
+                .ends_with("then run `harbor install http://localhost:3001/mcp`")
         );
         assert!(listens(http) && !listens("see http://localhost:3001/docs"));
     }
@@ -217,17 +216,18 @@ or set `B_API_KEY`"#;
         };
         let listens = "HTTP server listening on port 3333";
         let whole = r"`harbor install npm:b --env B_HOST=… --env B_MODE=fast --secret B_API_KEY -- --stdio 'it'\''s'`";
-        let wanted =
-            format!("it waits at a port, not at its standard input; its README starts it so: {whole}");
+        let wanted = format!(
+            "it listens on a port instead of reading its standard input; its README starts it like this: {whole}"
+        );
         assert_eq!(told(listens, None, &[], &[]).unwrap(), wanted);
         let lacks = "B_API_KEY is required";
-        let more = r"its README starts it with more; add `--env B_MODE=fast -- --stdio 'it'\''s'`";
+        let more = r"its README starts it with more arguments; add `--env B_MODE=fast -- --stdio 'it'\''s'`";
         assert_eq!(told(lacks, None, &[], &["B_API_KEY", "B_HOST"]).unwrap(), more);
         let named = Some("B_API_KEY");
         // It has said precisely what it lacks, and the README nothing else that matters.
         assert_eq!(told(lacks, named, &["--x"], &[]), None);
         assert_eq!(told("no such mode", None, &["--x"], &["B_API_KEY", "B_HOST"]), None);
-        let more = "its README starts it with more; add `--env B_MODE=fast`";
+        let more = "its README starts it with more arguments; add `--env B_MODE=fast`";
         assert_eq!(told("B_MODE: bad", None, &["--x"], &["B_API_KEY", "B_HOST"]).unwrap(), more);
         let other = told("C_TOKEN is required", Some("C_TOKEN"), &["--x"], &[]).unwrap();
         assert!(other.ends_with("add `--secret C_TOKEN --env B_MODE=fast --secret B_API_KEY`"), "{other}");
@@ -239,9 +239,10 @@ or set `B_API_KEY`"#;
             "env": {"AWS_SECRET_ACCESS_KEY": "YOUR KEY", "GITHUB_TOKEN": "YOUR TOKEN"}}}"#;
         let package = recognise("npm:b", &[]).unwrap();
         let told = next_try(&package, "", None, Some(readme), GivenArguments::default()).unwrap();
-        let wanted = "its README starts it so: `harbor install npm:b --secret AWS_SECRET_ACCESS_KEY --secret GITHUB_TOKEN`; that is the \
-                      package's own advice, not Harbor's: AWS_SECRET_ACCESS_KEY is a key of AWS and GITHUB_TOKEN is a key of GitHub, \
-                      and the server could do all that it allows";
+        let wanted = "its README starts it like this: `harbor install npm:b --secret AWS_SECRET_ACCESS_KEY --secret \
+                      GITHUB_TOKEN`; that is the \
+                      package's advice, not Harbor's: AWS_SECRET_ACCESS_KEY is a key of AWS and GITHUB_TOKEN is a key of GitHub, \
+                      and the server could do everything that it allows";
         assert!(told.ends_with(wanted), "{told}");
     }
 
@@ -252,7 +253,7 @@ or set `B_API_KEY`"#;
         let said = "AttributeError: 'Server' object has no attribute 'list_resources'";
         let told = next_try(&package, said, None, Some(readme), GivenArguments::default()).unwrap();
         let wanted =
-            "; its README starts it so: `harbor install pypi:b --with 'mcp<2' -- --db-path '~/b.db'`";
+            "; its README starts it like this: `harbor install pypi:b --with 'mcp<2' -- --db-path '~/b.db'`";
         assert!(told.ends_with(wanted), "{told}");
     }
 }

@@ -58,7 +58,7 @@ pub fn read(text: &[u8], here: Option<&str>) -> Result<Manifest, String> {
         return Err(format!("is longer than {} KiB", MAX >> 10));
     }
     let value: Value = serde_json::from_slice(text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text))
-        .map_err(|error| format!("is not the JSON that it should be: {error}"))?;
+        .map_err(|error| format!("does not have the expected JSON form: {error}"))?;
     of_value(&value, here)
 }
 
@@ -68,10 +68,12 @@ pub fn read(text: &[u8], here: Option<&str>) -> Result<Manifest, String> {
 /// As `read`.
 pub fn of_value(value: &Value, here: Option<&str>) -> Result<Manifest, String> {
     match words(value, "manifestVersion", MAX_NAME).as_str() {
-        "" => return Err("has no manifestVersion, so it is no manifest of an MCP server".into()),
+        "" => return Err("has no manifestVersion, so it is not the manifest of an MCP server".into()),
         "1" => {}
         version if version.starts_with("1.") => {}
-        version => return Err(format!("has the manifestVersion {version}; this Harbor reads version 1")),
+        version => {
+            return Err(format!("has the manifestVersion {version}, but this Harbor reads only version 1"));
+        }
     }
     let mut notes = Vec::new();
     let declared = declared(value, &mut notes);
@@ -170,7 +172,7 @@ impl Declared {
         }
         let known = Kind::ALL.iter().find(|(known, _)| *known == kind || kind.is_empty());
         let Some((_, kind)) = known else {
-            return self.refuse(format!("its manifest wants {name} to be of the type {kind}, which is none"));
+            return self.refuse(format!("its manifest gives {name} the type {kind}, which does not exist"));
         };
         let choices: Vec<_> = list(&declared["choices"]).map(|choice| visible(&choice, MAX_VALUE)).collect();
         let fits = |value: &String| {
@@ -225,7 +227,7 @@ fn secret(declared: &Value, notes: &mut Vec<String>) -> RecipeSecret {
     let wanted = declared["pattern"].as_str().filter(|pattern| !pattern.is_empty());
     let pattern = wanted.filter(|wanted| pattern::is_usable(wanted) && !wanted.chars().any(is_hidden));
     if wanted.is_some() && pattern.is_none() {
-        notes.push(format!("what its manifest says that {name} looks like cannot be checked here"));
+        notes.push(format!("Harbor cannot check the pattern that its manifest gives for {name}"));
     }
     RecipeSecret {
         description: said("description"),
@@ -249,11 +251,9 @@ fn add_oauth(all: &mut Declared, oauth: &Value, notes: &mut Vec<String>) {
         wanted.iter().find_map(|(mode, member)| Some((*mode, *member, named(mode, member)?)))
     else {
         if list(&oauth["supportedSources"]).any(|source| source == "server") {
-            notes.push(format!("it asks for the authorization of {provider} by itself"));
+            notes.push(format!("it signs in at {provider} by itself"));
         } else {
-            all.refuse(format!(
-                "it wants an authorization of {provider}, and its manifest names no variable for a token"
-            ));
+            all.refuse(format!("it needs a token of {provider}, but its manifest names no variable for it"));
         }
         return;
     };
@@ -261,7 +261,7 @@ fn add_oauth(all: &mut Declared, oauth: &Value, notes: &mut Vec<String>) {
     let scopes =
         if scopes.is_empty() { scopes } else { format!(", with the scopes {}", visible(&scopes, MAX_WORDS)) };
     notes.push(format!(
-        "it wants an authorization of {provider}{scopes}; Harbor obtains none for programs that run here: give it yours as \
+        "it needs a token of {provider}{scopes}; Harbor does not obtain tokens for local programs: give it yours as \
          the secret {name}"
     ));
     all.add_secret(RecipeSecret {
@@ -307,7 +307,9 @@ fn address(kind: &str, package: &Value, near: Near<'_>) -> Result<String, String
         "docker" | "oci" => format!("oci:{}", either("image", "name")),
         // What stands behind a `#` is for the person to say: http, private addresses.
         "binary" => match either("binaryUrl", "url") {
-            url if url.contains('#') => return Err("its manifest names an address with a `#`".into()),
+            url if url.contains('#') => {
+                return Err("its manifest names an address that contains a `#`".into());
+            }
             url => format!("binary:{url}"),
         },
         "git" => return repository_of(url, near),
@@ -315,7 +317,7 @@ fn address(kind: &str, package: &Value, near: Near<'_>) -> Result<String, String
         kind => return Err(format!("Harbor cannot install packages of the type {kind}")),
     };
     match found.chars().any(is_hidden) || found.len() > MAX_VALUE {
-        true => Err("its manifest names a package that is no name".into()),
+        true => Err("its manifest names a package with an invalid name".into()),
         false => Ok(found),
     }
 }
@@ -329,15 +331,13 @@ fn repository_of(url: &str, near: Near<'_>) -> Result<String, String> {
     match near.here {
         Some(here) if url.is_empty() || plain(url) == plain(here) => Ok(here.to_owned()),
         None if url.is_empty() => Err(format!(
-            "its manifest means the repository that it lies in; `harbor install {}` installs that",
+            "its manifest refers to its own repository; `harbor install {}` installs that",
             near.named.and_then(typed).unwrap_or("git:URL")
         )),
         // An installer may read a repository of this machine: that is for the person to name.
         _ => match url.trim_start_matches("git+").trim_start_matches("git:") {
             url if url.starts_with("https://") && !url.chars().any(is_hidden) => Ok(format!("git:{url}")),
-            _ => {
-                Err("its manifest names a repository of its own, which has to be an https:// address".into())
-            }
+            _ => Err("its manifest names a repository, whose address must begin with https://".into()),
         },
     }
 }

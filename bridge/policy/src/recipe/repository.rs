@@ -147,9 +147,9 @@ fn nothing(languages: &[(&str, &str)]) -> String {
         false => format!("it has {}, which Harbor does not build; ", built.join(", ")),
     };
     format!(
-        "it does not say how its server is installed: there is no mcp-manifest.json, .mcp/manifest.json, server.json, \
-         package.json or pyproject.toml; {built}name a directory of it by #subdirectory=DIRECTORY, install what its author \
-         publishes (npm:, pypi:, oci:, a URL), or build it and `harbor add NAME -- PROGRAM`"
+        "it does not say how to install its server: it has no mcp-manifest.json, .mcp/manifest.json, server.json, \
+         package.json or pyproject.toml; {built}name one of its directories by #subdirectory=DIRECTORY, install its \
+         published package (npm:, pypi:, oci:, a URL), or build it and run `harbor add NAME -- PROGRAM`"
     )
 }
 
@@ -187,13 +187,13 @@ fn lacking(
     let missing = needed.iter().find(|any| any.iter().all(|program| !programs.contains_key(program)));
     if let Some(missing) = missing {
         return Some(format!(
-            "there is no {} here; `harbor runtimes` shows where Harbor looked",
+            "this machine has no {}; `harbor runtimes` shows where Harbor looked",
             missing.join(" or ")
         ));
     }
     let (runtime, minimum) = (runtime?, minimum?);
     let Some(wanted) = numbers(minimum) else {
-        return Some(format!("its manifest wants {runtime} {minimum}, which is no version"));
+        return Some(format!("its manifest requires {runtime} {minimum}, which is not a version"));
     };
     // uv gets another Python where this one is too old.
     let found =

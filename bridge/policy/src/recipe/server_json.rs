@@ -26,7 +26,7 @@ const USUAL: &[(&str, &[&str])] = &[
 ];
 
 /// Why `{data}` is not filled in for others.
-pub(super) const KNOWS_DATA: &str = "it wants to know where its data are on this machine";
+pub(super) const KNOWS_DATA: &str = "it asks for the path of its data on this machine";
 
 /// One way to have an entry's server.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -148,7 +148,7 @@ fn remote(remote: &Value) -> InstallOption {
     }
     add_inputs(&mut recipe, url, &remote["variables"]);
     if recipe.inputs.iter().any(|input| is_secret(&remote["variables"][&input.name])) {
-        why_not = Some("it wants a secret in its URL, which would be stored and shown".into());
+        why_not = Some("it wants a secret in its URL, which Harbor would store and show".into());
     }
     // As it is with something in the place of each placeholder.
     let sample = recipe
@@ -156,7 +156,7 @@ fn remote(remote: &Value) -> InstallOption {
         .iter()
         .fold(url.to_owned(), |url, input| url.replace(&format!("{{{}}}", input.name), "x"));
     if !matches!(source::sort(&sample), Ok(InstallSource::Remote(_))) {
-        why_not = Some("its address is no URL of a server".into());
+        why_not = Some("its address is not the URL of a server".into());
     }
     objects(&remote["headers"]).for_each(|header| add_header(&mut recipe, header));
     let headers = recipe.headers.iter().map(|(_, value)| value.as_str());
@@ -172,7 +172,7 @@ fn remote(remote: &Value) -> InstallOption {
 /// `data` is a directory of this machine, which nobody else needs to know.
 fn wrong_word(word: &str, runs_here: bool) -> Option<String> {
     match () {
-        () if word.len() > MAX_WORD => Some("a value of it is too long".into()),
+        () if word.len() > MAX_WORD => Some("one of its values is too long".into()),
         () if word.contains("{data}") => Some(KNOWS_DATA.into()),
         () if runs_here && names_a_place(word) => Some(Unfilled::Place(word.to_owned()).to_string()),
         () => None,
@@ -238,7 +238,7 @@ fn add_argument(recipe: &mut Recipe, argument: &Value) -> Result<(), String> {
     let bare = flag.trim_start_matches('-');
     if holds_secret(argument) {
         let needed = argument["isRequired"] == true || fixed.is_some();
-        let why = || format!("it wants a secret as its argument {flag}, which other programs would see");
+        let why = || format!("it wants a secret as its argument {flag}, which other programs could see");
         return if needed { Err(why()) } else { Ok(()) };
     }
     let word = match fixed {

@@ -40,7 +40,7 @@ pub enum InstallSource {
 /// A sentence about what is wrong with it.
 pub fn sort(text: &str) -> Result<InstallSource, String> {
     if text.len() > MAX || text.chars().any(char::is_control) {
-        return Err(format!("that names nothing; use {KINDS}"));
+        return Err(format!("the source is too long, or contains control characters; use {KINDS}"));
     }
     // In its one form: what is sorted now is sorted the same way again.
     let is_web = text.starts_with("https://") || text.starts_with("http://");
@@ -61,13 +61,13 @@ pub fn sort(text: &str) -> Result<InstallSource, String> {
             return source::read(&package, &[]).map(|_| InstallSource::Package(package));
         }
         let url = remote::parse(text)
-            .map_err(|expected| format!("that address is none of a server; use {expected}"))?;
+            .map_err(|expected| format!("that address is not a server's; use {expected}"))?;
         return Ok(InstallSource::Remote(url.to_string()));
     }
     if text.contains(':') {
         source::read(text, &[]).map_err(|why| match source::is_source(text) {
             true => why,
-            false => format!("{text} is not of a kind that this Harbor knows: {KINDS}"),
+            false => format!("{text} is not a kind of source that this Harbor knows: {KINDS}"),
         })?;
         return Ok(InstallSource::Package(text.to_owned()));
     }
@@ -196,12 +196,12 @@ mod tests {
         for (text, said) in [
             ("oci:--privileged", "expected an image"),
             ("npm:--x", "names no package"),
-            ("ftp://x", "is not of a kind"),
+            ("ftp://x", "is not a kind of source"),
             ("https://github.com/a/b/blob/main/x.json", "`harbor install https://github.com/a/b/tree/main`"),
             ("https://github.com/a/b/tree/--x", "after #"),
             ("https://u:p@example.com/", "without a name or password"),
             ("a b", "names nothing"),
-            ("a\u{1b}", "names nothing"),
+            ("a\u{1b}", "control characters"),
             ("", "names nothing"),
             ("../x", "names nothing"),
             ("./a/b", "names nothing"),

@@ -86,7 +86,7 @@ fn what_is_missing_or_wrong_is_told() {
         (&[("directory", &["a"][..])], "directory: expected a whole path, from / on"),
         (
             &[("directroy", &["/a"])],
-            "there is no input directroy; did you mean directory?; it takes directory",
+            "there is no input directroy; did you mean directory?; this server has directory",
         ),
     ] {
         assert_eq!(fill(&curated("filesystem"), inputs, &[]).unwrap_err().to_string(), said);
@@ -94,7 +94,7 @@ fn what_is_missing_or_wrong_is_told() {
     let twice = fill(&curated("git"), &[("repository", &["/a", "/b"])], &[]).unwrap_err();
     assert_eq!(twice.to_string(), "repository: expected one value");
     let none = fill(&curated("time"), &[("zone", &["x"])], &[]).unwrap_err();
-    assert_eq!(none.to_string(), "there is no input zone; it takes none");
+    assert_eq!(none.to_string(), "there is no input zone; this server has no inputs");
 }
 
 /// Which machine has which browser, and what is open to it then.

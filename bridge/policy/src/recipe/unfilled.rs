@@ -40,23 +40,23 @@ impl fmt::Display for Unfilled {
                 write!(f, "it needs {}", all.join(" and "))
             }
             Self::Unknown(name, known) if known.is_empty() => {
-                write!(f, "there is no input {name}; it takes none")
+                write!(f, "there is no input {name}; this server has no inputs")
             }
             Self::Unknown(name, known) => {
                 let meant = hint(name, known.iter().map(String::as_str));
-                write!(f, "there is no input {name}{meant}; it takes {}", known.join(", "))
+                write!(f, "there is no input {name}{meant}; this server has {}", known.join(", "))
             }
             Self::Wrong(name, expected) => write!(f, "{name}: expected {expected}"),
             Self::Place(argument) => write!(
                 f,
-                "it wants the argument {}, a place on this machine, which only you may open to it; install the package \
-                 itself, with what it shall have behind --",
+                "it asks for the argument {}, a place on this machine, which only you may grant; install the package \
+                 itself, with its arguments after --",
                 argument.escape_debug()
             ),
             Self::TooLong => write!(
                 f,
-                "what it is started with would be too long: expected at most {} bytes for one argument or value and {} KiB \
-                 for all, so give it less by --input",
+                "its command line would be too long: at most {} bytes for one argument or value and {} KiB for all; \
+                 give shorter values by --input",
                 MAX_WORD,
                 MAX_ALL >> 10
             ),

@@ -43,22 +43,23 @@ pub(super) const SHARED: &str = "the servers share a runner (HARBOR_MCP_ISOLATIO
 #[must_use]
 pub fn without_pid_namespace(why: &str) -> String {
     format!(
-        "there is no PID namespace ({why}): it sees the names and command lines of all processes, and what it leaves behind is \
-         sought instead of held"
+        "there is no PID namespace ({why}): it sees the names and command lines of all processes, and Harbor has to \
+         search for processes that it leaves behind"
     )
 }
 
 /// Why no single port can be granted.
-pub(super) const NO_PORTS: &str = "no port to listen on can be granted here: a runner cannot answer for its server's calls, which needs \
-                                   seccomp and Linux 5.6, and that no program around Harbor answers already; leave out the port \
+pub(super) const NO_PORTS: &str = "Harbor cannot grant a port here: that needs seccomp, Linux 5.6 or newer, and no \
+                                   program around Harbor that already answers its system calls; leave out the port \
                                    (`--reset listen`)";
 
 /// The gap that this leaves for UDP.
-const UDP_PORTS: &str = "it can bind UDP ports, and is reached there: this is held from Linux 5.6 on, where no program around Harbor \
-                         answers for its calls already";
+const UDP_PORTS: &str = "it can bind UDP ports and be reached there: Linux 5.6 or newer prevents this, unless a \
+                         program around Harbor already answers its system calls";
 
 /// The gap that sockets of its own leave.
-pub(super) const LISTENS: &str = "with sockets of its own it may listen, also on TCP ports that the kernel chooses: `--network` says who could reach it";
+pub(super) const LISTENS: &str = "with its own sockets it may listen, also on TCP ports that the kernel chooses: \
+                                  `--network` sets who can reach it";
 
 /// The means that confine a server, in short.
 pub(super) fn held_by(offer: &Offer<'_>, landlock: u32) -> String {
@@ -79,19 +80,21 @@ pub(super) fn missing(settings: &SandboxSettings, offer: &Offer<'_>, landlock: u
     }
     if (1..TRUNCATE).contains(&landlock) && !offer.namespaces {
         all.push(format!(
-            "files that it may only read can be emptied: this is held from Landlock {TRUNCATE} on"
+            "it can empty files that it may only read: Landlock {TRUNCATE} or newer prevents this"
         ));
     }
     if landlock < PORTS && !own_network && !offer.answers {
-        let besides = if offer.seccomp { ", though not listen on them" } else { "" };
-        all.push(format!("it can bind TCP ports{besides}: this is held from Landlock {PORTS} on"));
+        let besides = if offer.seccomp { ", but not listen on them" } else { "" };
+        all.push(format!("it can bind TCP ports{besides}: Landlock {PORTS} or newer prevents this"));
     }
     if landlock < SCOPES {
         let whose = if offer.namespaces { "that it can see" } else { "of yours" };
-        all.push(format!("it can signal processes {whose}: this is held from Landlock {SCOPES} on"));
+        all.push(format!("it can signal processes {whose}: Landlock {SCOPES} or newer prevents this"));
     }
     if landlock < SCOPES && !own_network && (sockets || !offer.seccomp) {
-        all.push(format!("it can connect to abstract Unix sockets: this is held from Landlock {SCOPES} on"));
+        all.push(format!(
+            "it can connect to abstract Unix sockets: Landlock {SCOPES} or newer prevents this"
+        ));
     }
     if offer.seccomp && !offer.answers && !own_network {
         all.push(UDP_PORTS.into());
@@ -103,8 +106,8 @@ pub(super) fn missing(settings: &SandboxSettings, offer: &Offer<'_>, landlock: u
     }
     if !offer.namespaces {
         all.push(format!(
-            "namespaces do not work here ({}): names and sizes of files outside its own can be seen, and /run and \
-             the home are not hidden",
+            "namespaces do not work here ({}): it can see names and sizes of other files, and /run and the home are \
+             not hidden",
             why_no_namespaces(offer)
         ));
     }
@@ -113,10 +116,10 @@ pub(super) fn missing(settings: &SandboxSettings, offer: &Offer<'_>, landlock: u
 
 fn without_landlock(namespaces: bool) -> &'static str {
     if namespaces {
-        "Landlock is missing: files outside the home, /run, /tmp and mounted disks can be read as far as you can; these \
-         are hidden, and nothing but its own can be written, since namespaces hold that"
+        "Landlock is missing: it can read your files outside the home, /run, /tmp and mounted disks; namespaces hide \
+         these, and let it write only its own files"
     } else {
-        "Landlock is missing: files are not held, it can read and write all that you can"
+        "Landlock is missing: it can read and write every file that you can"
     }
 }
 
@@ -131,8 +134,8 @@ pub(super) fn why_no_namespaces<'a>(offer: &'a Offer<'_>) -> &'a str {
 /// The gap of a server without rules for files.
 pub(super) fn open(level: &str) -> String {
     format!(
-        "the level {level} does not hold files: it can do all that you can, read run/token among them, and so act as \
-         Harbor's owner"
+        "the level {level} does not protect files: it can do everything that you can, even read run/token and so act \
+         as Harbor's owner"
     )
 }
 

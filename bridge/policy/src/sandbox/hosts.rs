@@ -79,8 +79,8 @@ impl fmt::Display for BadRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "hosts like example.com, *.example.com, 192.0.2.7 or [2001:db8::1], each with :PORT, :* or nothing, and \
-             {:?} is none",
+            "hosts like example.com, *.example.com, 192.0.2.7 or [2001:db8::1], each with :PORT, :* or nothing; {:?} \
+             is not one",
             self.0
         )
     }

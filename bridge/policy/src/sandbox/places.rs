@@ -121,7 +121,7 @@ impl PlaceCollector<'_> {
             let holds_git = self.facts.repositories.contains(&real);
             if holds_git || is_run_later(&real, self.facts) || self.holds_programs(&real) {
                 self.warnings.push(format!(
-                    "{path} may be written and holds what you, your shell, your session or git run: it can leave the sandbox"
+                    "it may write {path}, and you, your shell, your session or git run files there: it can leave the sandbox"
                 ));
             }
             self.add(&real, PathAccess::Write, Why::Granted);
@@ -140,21 +140,22 @@ impl PlaceCollector<'_> {
             let directory = parent(path);
             if !self.by_path.keys().any(|place| is_within(directory, place)) {
                 self.warnings.push(format!(
-                    "of {directory} it can read {path} only: if that needs its neighbours, `--read {directory}` grants them"
+                    "it can read only {path} in {directory}: if it needs the files beside it, `--read {directory}` \
+                     grants them"
                 ));
             }
         }
         for path in &self.facts.not_followed {
             self.warnings.push(format!(
-                "{path} is not followed: a symbolic link on its way lies where a server may write, or once might, and leads \
-                 out of there. Name the place that it leads to instead"
+                "{path} is not followed: it passes through a symbolic link that a server could have made, and leads \
+                 out of that server's files. Name the link's target instead"
             ));
         }
         for path in &self.facts.left_out {
             if !self.by_path.keys().any(|place| is_within(path, place)) {
                 self.warnings.push(format!(
-                    "its PATH names {path}, which stays closed: by its name it is no directory of programs. If it is one, \
-                     `--read {path}` grants it"
+                    "its PATH names {path}, which stays closed: its name is not that of a directory for programs. If \
+                     it is one, `--read {path}` grants it"
                 ));
             }
         }
@@ -162,7 +163,10 @@ impl PlaceCollector<'_> {
 
     fn note_absent(&mut self, path: &str) {
         if self.facts.absent.iter().any(|absent| absent == path) {
-            self.warnings.push(format!("{path} does not exist: once it does, the next start has it"));
+            self.warnings.push(format!(
+                "{path} does not exist: if you create it, the server can use it from its next \
+                                        start on"
+            ));
         }
     }
 
@@ -205,8 +209,8 @@ impl PlaceCollector<'_> {
     fn real(&self, path: &str) -> Result<String, String> {
         if self.facts.led_out.iter().any(|led_out| led_out == path) {
             return Err(format!(
-                "{path} is not granted: a symbolic link on its way lies where a server may write, or once might, and leads \
-                 elsewhere. If you know where it leads, grant that place by its own name"
+                "{path} is not granted: it passes through a symbolic link that a server could have made. If you know \
+                 where it leads, grant that place by its own name"
             ));
         }
         let found = self.facts.granted.iter().find(|(given, _)| given == path);

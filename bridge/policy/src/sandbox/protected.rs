@@ -248,7 +248,7 @@ pub fn of_home(home: &str) -> Vec<String> {
 #[must_use]
 pub fn why_never(path: &str, facts: &SandboxFacts) -> Option<String> {
     let Some(path) = clean(path) else {
-        return Some(format!("{path:?} cannot be granted: a path is absolute and has no `..` in it"));
+        return Some(format!("{path:?} cannot be granted: a path must be absolute, without `..`"));
     };
     if is_own(&path, facts) || SAFE_DEVICES.contains(&path.as_str()) {
         return None;
@@ -257,12 +257,12 @@ pub fn why_never(path: &str, facts: &SandboxFacts) -> Option<String> {
     if let Some(place) = protected.iter().find(|place| is_within(&path, place)) {
         let which = if *place == path { "it holds" } else { &format!("it is in {place}, which holds") };
         return Some(format!(
-            "{path} is never granted: {which} secrets or ways out of the sandbox. What the server needs of it can be given by \
-             `--env` when it is added, or copied into its data directory"
+            "{path} is never granted: {which} secrets or ways out of the sandbox. Give the server what it needs by \
+             `--env`, or copy it into its data directory"
         ));
     }
     let why = match protected.iter().find(|place| is_within(place, &path)) {
-        Some(place) => format!("{path} is never granted as a whole, since {place} is in it"),
+        Some(place) => format!("{path} is never granted as a whole, since it contains {place}"),
         None if is_wide(&path, facts) => too_wide(&path),
         None => return None,
     };
@@ -285,7 +285,7 @@ pub fn why_never_written(path: &str, facts: &SandboxFacts) -> Option<String> {
     why_never(path, facts).or_else(|| {
         let path = clean(path)?;
         let place = RUN_BY_ALL.iter().find(|place| is_within(&path, place))?;
-        Some(format!("{path} is never granted for writing: what is in {place} is run by everybody"))
+        Some(format!("{path} is never granted for writing: everybody runs the programs in {place}"))
     })
 }
 
@@ -335,11 +335,11 @@ fn is_wide(path: &str, facts: &SandboxFacts) -> bool {
 }
 
 fn too_wide(path: &str) -> String {
-    format!("{path} is too wide to be granted")
+    format!("{path} is too large a place to be granted")
 }
 
 fn name_below(path: &str) -> String {
-    format!("name directories below it, as in `--read {}`", below(path, "DIRECTORY"))
+    format!("name directories below it, for example `--read {}`", below(path, "DIRECTORY"))
 }
 
 #[cfg(test)]

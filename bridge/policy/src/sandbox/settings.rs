@@ -80,10 +80,11 @@ pub fn port(settings: &SandboxSettings) -> Result<Option<u16>, InvalidSandboxSet
     match u16::try_from(port).ok().filter(|port| *port >= FIRST_PORT) {
         None => wrong("1024 to 65535"),
         Some(_) if matches!(settings.level, Some(Level::Off | Level::Basic)) => {
-            wrong("left out at the levels off and basic, at which it may listen on every port")
+            wrong("left out at the levels off and basic, where it may listen on every port")
         }
         Some(_) if network(settings) != NetworkKind::All => wrong(
-            "left out unless the network is all: in a network of its own it may listen, and nobody else reaches it there",
+            "left out unless the network is all: in its own network it may listen anyway, and nobody else can reach it \
+             there",
         ),
         port => Ok(port),
     }
@@ -145,7 +146,7 @@ fn network_fits(settings: &SandboxSettings) -> Result<(), InvalidSandboxSetting>
             "none, loopback or hosts at the level strict; the level standard can have all"
         }
         (Level::Off | Level::Basic, NetworkKind::None | NetworkKind::Loopback | NetworkKind::Hosts) => {
-            "all at the levels off and basic, which hold no network; the level standard can have less"
+            "all at the levels off and basic, which do not confine the network; the level standard can have less"
         }
         _ => return Ok(()),
     };
@@ -163,9 +164,9 @@ fn hosts(settings: &SandboxSettings) -> Result<(), InvalidSandboxSetting> {
         )),
         (true, listed) => Allowed::parse(listed).map(drop).map_err(|bad| wrong(bad.to_string())),
         (false, []) => Ok(()),
-        (false, _) => {
-            Err(wrong("empty unless the network is hosts: choose that network, or leave them out".into()))
-        }
+        (false, _) => Err(wrong(
+            "empty unless the network is hosts: choose that network, or leave the hosts out".into(),
+        )),
     }
 }
 

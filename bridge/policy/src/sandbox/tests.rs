@@ -129,13 +129,13 @@ fn a_kernel_that_can_nothing_is_told() {
     assert_eq!(
         profile.missing,
         [
-            "Landlock is missing: files are not held, it can read and write all that you can",
-            "it can bind TCP ports: this is held from Landlock 4 on",
-            "it can signal processes of yours: this is held from Landlock 6 on",
-            "it can connect to abstract Unix sockets: this is held from Landlock 6 on",
+            "Landlock is missing: it can read and write every file that you can",
+            "it can bind TCP ports: Landlock 4 or newer prevents this",
+            "it can signal processes of yours: Landlock 6 or newer prevents this",
+            "it can connect to abstract Unix sockets: Landlock 6 or newer prevents this",
             "system calls are not filtered: Unix sockets (D-Bus, docker, ssh-agent), UDP and listening are open",
-            "namespaces do not work here (the kernel does not say why): names and sizes of files outside its own can be \
-             seen, and /run and the home are not hidden",
+            "namespaces do not work here (the kernel does not say why): it can see names and sizes of other files, and \
+             /run and the home are not hidden",
         ]
     );
     assert_eq!(
@@ -159,7 +159,7 @@ fn what_needs_namespaces_is_refused_without() {
     let required = SandboxSettings { required: Some(true), ..at(Level::Standard) };
     assert!(
         refused(required.clone())
-            .starts_with("all of the level standard is required, and this kernel cannot do it")
+            .starts_with("the whole level standard is required, but this kernel cannot enforce it")
     );
     assert!(profile(&required, &facts(), &full()).is_ok());
 }
@@ -204,7 +204,7 @@ fn one_port_of_the_machine_is_granted_where_a_runner_can_answer() {
     let lacks = |offer: &Offer<'_>| profile(&SandboxSettings::default(), &facts(), offer).unwrap().missing;
     assert!(lacks(&mute)[0].starts_with("it can bind UDP ports"), "{:?}", lacks(&mute));
     assert!(!lacks(&Offer { landlock: 3, ..full() }).concat().contains("ports"));
-    assert!(with(port(9009), &mute).unwrap_err().starts_with("no port to listen on can be granted here"));
+    assert!(with(port(9009), &mute).unwrap_err().starts_with("Harbor cannot grant a port here"));
     assert_eq!(with(SandboxSettings::default(), &mute), Ok(None));
     for wrong in [
         port(1023),
@@ -243,7 +243,7 @@ fn what_is_named_is_read_and_never_widened() {
     }
     let [_, cwd, key] = &profile.warnings[..] else { panic!("{:?}", profile.warnings) };
     assert!(cwd.starts_with("its working directory is /home/u, which stays closed: "), "{cwd}");
-    assert!(cwd.ends_with("name directories below it, as in `--read /home/u/DIRECTORY`"), "{cwd}");
+    assert!(cwd.ends_with("name directories below it, for example `--read /home/u/DIRECTORY`"), "{cwd}");
     assert!(key.starts_with("an argument names /home/u/.ssh/id, which stays closed: "), "{key}");
 }
 
@@ -303,7 +303,7 @@ fn what_a_server_may_have_moved_is_not_granted() {
         SandboxSettings { sockets: moved(), ..none() },
     ] {
         let why = profile(&settings, &facts, &full()).unwrap_err();
-        assert!(why.starts_with("/srv/w/out is not granted: a symbolic link on its way lies where"), "{why}");
+        assert!(why.starts_with("/srv/w/out is not granted: it passes through a symbolic link"), "{why}");
     }
 }
 

@@ -16,7 +16,7 @@ pub const KEPT: &str = "_browser";
 
 /// The form of a site, for error messages.
 pub const SITE_RULE: &str =
-    "the site that it is for, such as https://example.com: scheme, host and port, nothing behind them";
+    "its site, such as https://example.com: scheme, host and port, and nothing after them";
 
 /// The member of arguments that names a secret.
 const SECRET: &str = "secret";

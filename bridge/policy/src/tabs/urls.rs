@@ -56,18 +56,18 @@ impl UrlDenialReason {
 impl fmt::Display for UrlDenialReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::NoUrl => "this is no address that a browser could open",
+            Self::NoUrl => "this is not an address that a browser can open",
             Self::Scheme => {
-                "only http and https pages are opened: no pages of the browser or its extensions, no files, no data: or \
-                 javascript: addresses"
+                "the browser tools open only http and https pages: no pages of the browser or its extensions, no \
+                 files, no data: or javascript: addresses"
             }
             Self::Credentials => "an address with a user name or password in it is not opened",
-            Self::Blocked => "the person has blocked this site for tools (`blocked` below [browser] in config.toml)",
+            Self::Blocked => "the person has blocked this site for tools (`blocked` in [browser] of config.toml)",
             Self::AskFirst => {
-                "the person wants to be asked about this site first (`askFirst` below [browser] in config.toml) and has not said yes; \
-                 browser_navigate to it asks them"
+                "the person wants to be asked about this site first (`askFirst` in [browser] of config.toml) and has \
+                 not approved it; browser_navigate asks them"
             }
-            Self::Refused => "the person was asked about this site and said no",
+            Self::Refused => "the person was asked about this site and refused",
         })
     }
 }

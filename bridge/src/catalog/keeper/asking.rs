@@ -110,7 +110,7 @@ impl Keeper {
                 sources += 1;
                 (0.0, format!("{source}: {}", error.as_deref().unwrap_or("done")))
             }
-            CatalogStep::Enriching(count) => (0.0, format!("looks up {count} entries")),
+            CatalogStep::Enriching(count) => (0.0, format!("looking up {count} entries")),
         };
         furthest = furthest.max(f64::from(sources) + within).min(f64::from(total));
         self.progress.set((sources, furthest));
@@ -148,7 +148,7 @@ impl Keeper {
             Reason::Because(why) => CatalogError::WorkerFailed(why),
         };
         if let CatalogError::WorkerFailed(why) = &error {
-            tracing::warn!(why, "the catalog worker could not do what it was asked to");
+            tracing::warn!(why, "the catalog worker could not perform the request");
             self.worker.note_error(Some(why.clone()));
         }
         if id == 0 {

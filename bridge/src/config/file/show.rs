@@ -29,8 +29,10 @@ pub fn show(config: &HostConfig) -> String {
         config.metrics_of_origins,
     );
     if let Some(at) = config.metrics_listen {
-        let _ =
-            writeln!(out, "listen = \"{at}\"  # at once when it changes; `serve --metrics` goes before it");
+        let _ = writeln!(
+            out,
+            "listen = \"{at}\"  # a change takes effect immediately; `serve --metrics` overrides it"
+        );
     }
     let _ = write!(
         out,
@@ -40,7 +42,7 @@ pub fn show(config: &HostConfig) -> String {
     if let Some(endpoint) = &config.traces_endpoint {
         let _ = writeln!(
             out,
-            "endpoint = \"{}\"  # at once when it changes; OTEL_EXPORTER_OTLP_ENDPOINT goes before it",
+            "endpoint = \"{}\"  # a change takes effect immediately; OTEL_EXPORTER_OTLP_ENDPOINT overrides it",
             endpoint.written()
         );
     }

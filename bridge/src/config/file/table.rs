@@ -131,7 +131,7 @@ impl<'t> Table<'t> {
             return Ok(());
         };
         let hint = match hint(key.get_ref(), names.iter().copied()) {
-            hint if hint.is_empty() => format!("; the keys here are {}", names.join(", ")),
+            hint if hint.is_empty() => format!("; the keys of this table are {}", names.join(", ")),
             hint => hint,
         };
         let name = self.name_of(key.get_ref());
@@ -154,7 +154,7 @@ impl<'t> Table<'t> {
         self.read(keys, into)
     }
 
-    /// A table in this one; an empty one when there is none.
+    /// A table in this one; an empty one when there is no login.
     pub(super) fn table(&self, name: &str) -> Result<Self, ConfigError> {
         match self.entries.iter().find(|(key, _)| key.get_ref() == name) {
             Some(entry) => self.as_table(*entry),

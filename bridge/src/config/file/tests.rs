@@ -310,8 +310,8 @@ fn a_value_of_another_kind_is_told_by_line_and_key() {
         ),
         (
             "[traces]\nendpoint = \"https://user:secret@collector.example\"\n",
-            "config.toml:2: traces.endpoint: expected the address of a collector that takes OTLP over plain HTTP, such \
-             as \"http://127.0.0.1:4318\"; for https have a collector on this machine that passes them on",
+            "config.toml:2: traces.endpoint: expected the address of a collector that accepts OTLP over plain HTTP, \
+             such as \"http://127.0.0.1:4318\"; for https, let a collector on this machine pass the traces on",
         ),
         (
             "[secrets]\nstore = \"keychain\"\n",
@@ -344,7 +344,7 @@ fn an_unknown_key_is_told_with_what_was_meant() {
     for (text, wanted) in [
         (
             "[limits]\nqueueLength = 1\nqueuelenght = 2\n",
-            "config.toml:3: limits.queuelenght: unknown key; the keys here are maxCallsPerRun, \
+            "config.toml:3: limits.queuelenght: unknown key; the keys of this table are maxCallsPerRun, \
              maxConcurrentPerOrigin, defaultTimeoutMs, queueLength, queueWaitMs, callsPerMinutePerOrigin, \
              callsPerMinutePerServer, runStaleSeconds, origin, server",
         ),
@@ -355,29 +355,32 @@ fn an_unknown_key_is_told_with_what_was_meant() {
         ("\n[limit]\n", "config.toml:2: limit: unknown key; did you mean limits?"),
         (
             "onceSeconds = 1\n",
-            "config.toml:1: onceSeconds: unknown key; the keys here are grants, limits, host, mcp, pages, \
+            "config.toml:1: onceSeconds: unknown key; the keys of this table are grants, limits, host, mcp, pages, \
              metrics, traces, catalog, oauth, secrets, browser",
         ),
-        ("[grants]\nonce = 1\n", "config.toml:2: grants.once: unknown key; the keys here are onceSeconds"),
+        (
+            "[grants]\nonce = 1\n",
+            "config.toml:2: grants.once: unknown key; the keys of this table are onceSeconds",
+        ),
         (
             "[host]\n\"audit required\" = true\n",
             "config.toml:2: host.\"audit required\": unknown key; did you mean auditRequired?",
         ),
         (
             "[limits.server.time]\nqueueLength = 1\n",
-            "config.toml:2: limits.server.time.queueLength: unknown key; the keys here are maxCallsPerRun, \
+            "config.toml:2: limits.server.time.queueLength: unknown key; the keys of this table are maxCallsPerRun, \
              maxConcurrentPerOrigin, defaultTimeoutMs, \
              callsPerMinutePerServer",
         ),
         (
             "[limits.origin.owner]\nrunStaleSeconds = 1\n",
-            "config.toml:2: limits.origin.owner.runStaleSeconds: unknown key; the keys here are maxCallsPerRun, \
+            "config.toml:2: limits.origin.owner.runStaleSeconds: unknown key; the keys of this table are maxCallsPerRun, \
              maxConcurrentPerOrigin, defaultTimeoutMs, queueLength, queueWaitMs, callsPerMinutePerOrigin",
         ),
         // The first one in the file, whatever the alphabet says.
         (
             "z = 1\na = 2\n",
-            "config.toml:1: z: unknown key; the keys here are grants, limits, host, mcp, pages, metrics, \
+            "config.toml:1: z: unknown key; the keys of this table are grants, limits, host, mcp, pages, metrics, \
              traces, catalog, oauth, secrets, browser",
         ),
     ] {
@@ -392,8 +395,8 @@ fn names_of_origins_and_servers_are_checked() {
     for (text, wanted) in [
         (
             "[limits.origin.\"https://x/y\"]\n",
-            "config.toml:1: limits.origin.\"https://x/y\": expected an origin or owner: an origin ends after host \
-             and port: leave path, query and fragment out",
+            "config.toml:1: limits.origin.\"https://x/y\": expected an origin or owner: an origin ends after the host \
+             and the port: leave out path, query and fragment",
         ),
         (
             "[limits.origin.Owner]\n",
@@ -458,10 +461,10 @@ fn what_is_no_file_of_ones_own_is_refused() {
         assert_eq!(read(&path).unwrap_err().to_string(), wanted);
     };
     fs::create_dir(&path).unwrap();
-    refused("it is no regular file");
+    refused("it is not a regular file");
     fs::remove_dir(&path).unwrap();
     nix::unistd::mkfifo(&path, nix::sys::stat::Mode::S_IRWXU).unwrap();
-    refused("it is no regular file");
+    refused("it is not a regular file");
     fs::remove_file(&path).unwrap();
     symlink(&path, &path).unwrap();
     refused("Too many levels of symbolic links (os error 40)");
@@ -469,14 +472,14 @@ fn what_is_no_file_of_ones_own_is_refused() {
     fs::write(&path, "").unwrap();
     for mode in [0o620, 0o602, 0o666] {
         fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
-        refused("others may write to it; `chmod go-w` it");
+        refused("other users can write to it; run `chmod go-w` on it");
     }
     fs::set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
     assert_eq!(read(&path), Ok(HostConfig::default()));
     // Only root may give a file away.
     if geteuid().is_root() {
         std::os::unix::fs::chown(&path, Some(65_534), None).unwrap();
-        refused("it belongs to another user; make a copy of your own");
+        refused("it belongs to another user; replace it with your own copy");
     }
 }
 

@@ -47,14 +47,14 @@ pub const TOO_LARGE: Refusal =
 
 /// A head that does not come in time.
 pub const TOO_SLOW: Refusal =
-    Refusal { status: "408 Request Timeout", why: "the request did not come in time" };
+    Refusal { status: "408 Request Timeout", why: "the request did not arrive in time" };
 
-const MALFORMED: Refusal = refusal("400 Bad Request", "this is no HTTP/1.1 request with one Host header");
+const MALFORMED: Refusal = refusal("400 Bad Request", "this is not an HTTP/1.1 request with one Host header");
 const WRONG_HOST: Refusal =
     refusal("403 Forbidden", "metrics are served to this machine only: use localhost, 127.0.0.1 or [::1]");
-const OF_A_PAGE: Refusal = refusal("403 Forbidden", "metrics are not for pages of the web");
-const WRONG_METHOD: Refusal = refusal("405 Method Not Allowed", "only GET is answered here");
-const NOT_FOUND: Refusal = refusal("404 Not Found", "there is only /metrics here");
+const OF_A_PAGE: Refusal = refusal("403 Forbidden", "metrics are not for web pages");
+const WRONG_METHOD: Refusal = refusal("405 Method Not Allowed", "use GET");
+const NOT_FOUND: Refusal = refusal("404 Not Found", "use the path /metrics");
 
 const fn refusal(status: &'static str, why: &'static str) -> Refusal {
     Refusal { status, why }

@@ -20,12 +20,12 @@ pub(super) fn refused(wish: &RequestedCall<'_>, why: Refused) -> ErrorBody {
 
 /// The tool is not what the model was told of.
 pub(super) fn changed(wish: &RequestedCall<'_>) -> ErrorBody {
-    of(wish, "The tool is not what you were told of any more, or it is gone.".into(), "tool_changed")
+    of(wish, "The tool has changed since you were told of it, or it is gone.".into(), "tool_changed")
 }
 
 /// The question would have been another one each time.
 pub(in crate::host) fn changed_twice(wish: &RequestedCall<'_>) -> ErrorBody {
-    of(wish, "It changed twice while the person was asked; nothing was done.".into(), "changed")
+    of(wish, "The tool changed twice while the person was asked; nothing was done.".into(), "changed")
 }
 
 /// The person has said no.
@@ -33,12 +33,12 @@ pub(super) fn declined(wish: &RequestedCall<'_>, reason: Option<String>) -> Erro
     let tool = name(wish);
     let message = match (wish.who(), reason) {
         (Who::Client { .. } | Who::Page, _) => {
-            format!("the person has declined this call of {tool}; nothing was done")
+            format!("the person refused this call of {tool}; nothing was done")
         }
         (_, Some(reason)) => {
-            format!("The person said no, and says: {reason}. Do not try to get around that.")
+            format!("The person refused, and says: {reason}. Do not try to get around that.")
         }
-        (_, None) => "The person said no. Do not try to get around that.".to_owned(),
+        (_, None) => "The person refused. Do not try to get around that.".to_owned(),
     };
     of(wish, message, "declined")
 }
@@ -47,11 +47,11 @@ pub(super) fn declined(wish: &RequestedCall<'_>, reason: Option<String>) -> Erro
 pub(super) fn unanswered(wish: &RequestedCall<'_>, why: Why) -> ErrorBody {
     let message = match wish.who() {
         Who::Run | Who::Person(_) => {
-            "The person was asked, and has not answered in time. Do not try to get around that.".to_owned()
+            "The person was asked, but did not answer in time. Do not try to get around that.".to_owned()
         }
         _ => format!(
-            "{} needs the person's yes ({}), which was not given; nothing was done. `harbor approvals` shows the question: \
-             after a yes, call again",
+            "{} needs the person's approval ({}), which they did not give; nothing was done. `harbor approvals` shows \
+             the question: call again after it is approved",
             name(wish),
             why.sentence()
         ),
@@ -62,7 +62,7 @@ pub(super) fn unanswered(wish: &RequestedCall<'_>, why: Why) -> ErrorBody {
 /// Nobody is there to be asked whether a client may use a source. The client is told so besides the refusal.
 pub(super) fn not_let_in(wish: &RequestedCall<'_>, refusal: ErrorBody) -> ErrorBody {
     let message = format!(
-        "{}. Nobody is here who could be asked now; `harbor approvals` shows the question: after a yes, call again",
+        "{}. Nobody is here to ask now; `harbor approvals` shows the question: call again after it is answered",
         refusal.message
     );
     ErrorBody { message, ..refusal }.with("permission_required", &name(wish))
@@ -73,8 +73,8 @@ pub(super) fn nobody(wish: &RequestedCall<'_>, why: Why) -> ErrorBody {
     let message = match wish.who() {
         Who::Run | Who::Person(_) => Refused::Nobody(why).sentence().to_owned(),
         _ => format!(
-            "{} needs the person's yes ({}), and nobody is here who could be asked; nothing was done. `harbor approvals` shows \
-             the question: after a yes, call again",
+            "{} needs the person's approval ({}), but nobody is here to ask; nothing was done. `harbor approvals` \
+             shows the question: call again after it is approved",
             name(wish),
             why.sentence()
         ),
@@ -83,7 +83,7 @@ pub(super) fn nobody(wish: &RequestedCall<'_>, why: Why) -> ErrorBody {
 }
 
 pub(super) fn no_numbers(error: &std::io::Error) -> ErrorBody {
-    ErrorBody::new(Code::Internal, format!("there are no random numbers: {error}"))
+    ErrorBody::new(Code::Internal, format!("this system gives no random numbers: {error}"))
 }
 
 fn of(wish: &RequestedCall<'_>, message: String, reason: &str) -> ErrorBody {

@@ -135,7 +135,7 @@ impl Host {
                     stored.map_err(|error| ErrorBody::new(Code::Internal, error.to_string()))?;
                 }
                 let message =
-                    format!("the person does not let {} use {source}; nothing was done", asker.origin);
+                    format!("the person does not allow {} to use {source}; nothing was done", asker.origin);
                 Err(ErrorBody::new(Code::PermissionDenied, message).with("reason", "declined"))
             }
         }

@@ -111,7 +111,7 @@ impl Host {
         };
         self.trail.decided("guard", sender, record, !is_on).await?;
         let stored = self.consent.tables.set_guarded(name, is_on).await;
-        stored.map_err(|error| ErrorBody::new(Code::Internal, format!("{error}; the guard is as it was")))?;
+        stored.map_err(|error| ErrorBody::new(Code::Internal, format!("{error}; the guard is unchanged")))?;
         let mut guarded = self.consent.guarded.borrow_mut();
         let _ = if is_on { guarded.insert(name.to_owned()) } else { guarded.remove(name) };
         Ok(())

@@ -36,7 +36,7 @@ impl Paces {
     /// The error for an origin that may not ask.
     pub fn may_ask(&self, origin: &str, waiting: usize, now: u64) -> Result<(), ErrorBody> {
         if waiting >= MOST as usize {
-            let message = "other calls wait for the person's answer: wait for it, too";
+            let message = "other calls already wait for the person's answer: wait for those first";
             return Err(ErrorBody::new(Code::RateLimited, message));
         }
         let paces = self.0.borrow();
@@ -46,7 +46,8 @@ impl Paces {
         match is_silent {
             false => Ok(()),
             true => {
-                let message = "the person has not allowed the last three calls that had to be asked about: no question is shown today";
+                let message = "the person did not allow the last three calls that needed a question: Harbor shows no \
+                               more questions today";
                 Err(ErrorBody::new(Code::PermissionDenied, message).with("reason", "asked_too_often"))
             }
         }

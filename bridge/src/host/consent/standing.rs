@@ -95,10 +95,7 @@ impl Consent {
             let tool = format!("{}/{}", answer.source, answer.tool);
             let removed = self.tables.remove(&answer.principal, &tool);
             removed.await.map_err(|error| {
-                ErrorBody::new(
-                    Code::Internal,
-                    format!("{error}; it is asked for again until the bridge ends"),
-                )
+                ErrorBody::new(Code::Internal, format!("{error}; Harbor asks again until the bridge ends"))
             })?;
         }
         let reopened = self.reopen(named).await?;

@@ -87,7 +87,7 @@ impl Client {
     /// Ends its connection, since too much waits for it.
     fn cut_off(&self) {
         if !self.outbox.is_closed() {
-            tracing::warn!(client = ?self.principal(), "cut off: it does not read what it has asked for");
+            tracing::warn!(client = ?self.principal(), "disconnected: the client does not read its answers");
             self.outbox.cut();
         }
     }
@@ -95,8 +95,7 @@ impl Client {
     fn put_too_large(&self, out: &mut Vec<u8>, envelope: &Envelope, bytes: usize) {
         let limit = self.max_frame.get();
         let message = format!(
-            "the answer is {bytes} bytes long and this client takes {limit}; announce chunks or a larger \
-             max_frame in hello"
+            "the answer has {bytes} bytes, but this client accepts {limit}; announce chunks or a larger max_frame in hello"
         );
         put_frame(out, |out| envelope.put_error(out, &ErrorBody::new(Code::MessageTooLarge, message)));
     }

@@ -91,7 +91,7 @@ impl AuditFiles {
         path.into()
     }
 
-    /// Opens the newest file, which is made when there is none: of one that was prepared, where whoever did was killed.
+    /// Opens the newest file, which is made when there is no login: of one that was prepared, where whoever did was killed.
     pub(super) fn newest(&self) -> Result<Newest<'_>, StoreError> {
         let (path, next) = (self.nth(0), self.next());
         let is_prepared = |next: fs::Metadata| next.is_file() && next.len() == 0;
@@ -184,7 +184,7 @@ impl Newest<'_> {
     /// have some now.
     ///
     /// # Errors
-    /// When there is none, also because this file is too long, and no next one can be had.
+    /// When there is no login, also because this file is too long, and no next one can be had.
     pub(super) fn reserve(&mut self) -> Result<bool, StoreError> {
         let over = self.length.saturating_sub(self.files.limits.file);
         if over > 0
@@ -193,7 +193,7 @@ impl Newest<'_> {
         {
             return Err(why);
         }
-        self.hold().map_err(failed("hold room for", &self.path))
+        self.hold().map_err(failed("reserve room for", &self.path))
     }
 
     fn hold(&self) -> io::Result<bool> {

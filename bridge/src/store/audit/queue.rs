@@ -33,7 +33,7 @@ pub struct AuditQueueFull;
 
 impl std::fmt::Display for AuditQueueFull {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("the audit log takes no more at present")
+        f.write_str("the queue of the audit log is full")
     }
 }
 

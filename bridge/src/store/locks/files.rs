@@ -39,7 +39,7 @@ impl LockFiles {
         Ok(name)
     }
 
-    /// The text of that name, or why there is none.
+    /// The text of that name, or why there is no login.
     pub fn get(&self, name: &str) -> Result<Vec<u8>, String> {
         if !is_name(name) {
             return Err("the row that names it is damaged".into());
@@ -49,7 +49,7 @@ impl LockFiles {
             open_to_read(&path).and_then(|(file, _)| read_block(&file, 0, file.metadata()?.len().min(MAX)));
         let text = read.map_err(|error| format!("{} cannot be read: {error}", path.display()))?;
         let is_it = hex(&Sha256::digest(&text)) == name;
-        if is_it { Ok(text) } else { Err(format!("{} is not what was stored", path.display())) }
+        if is_it { Ok(text) } else { Err(format!("{} is not what Harbor stored", path.display())) }
     }
 
     /// Removes all files but these, and what an interrupted write has left.
@@ -81,7 +81,7 @@ mod tests {
         assert_eq!(files.get(&name).unwrap(), b"one");
         assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
         fs::write(&path, "two").unwrap();
-        assert!(files.get(&name).unwrap_err().contains("is not what was stored"));
+        assert!(files.get(&name).unwrap_err().contains("is not what Harbor stored"));
         assert_eq!(files.put(b"one").unwrap(), name, "it is mended");
         assert_eq!(files.get(&name).unwrap(), b"one");
 

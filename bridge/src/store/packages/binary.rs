@@ -14,7 +14,7 @@ use super::resolved::Resolved;
 
 fn unpacked(dir: &Path) -> Result<Unpacked, String> {
     let text = read(&dir.join(REPORT)).map_err(|why| format!("{REPORT} {why}"))?;
-    serde_json::from_slice(&text).map_err(|_| format!("{REPORT} is of another Harbor"))
+    serde_json::from_slice(&text).map_err(|_| format!("{REPORT} comes from another Harbor"))
 }
 
 /// Its version is its hash.

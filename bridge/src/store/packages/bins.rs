@@ -20,7 +20,7 @@ pub fn bins(text: &[u8]) -> Result<Bins, String> {
     }
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
     let PackageJsonBin { bin } =
-        serde_json::from_slice(text).map_err(|_| "is not the JSON that it should be")?;
+        serde_json::from_slice(text).map_err(|_| "does not have the expected JSON form")?;
     Ok(bins_of(bin))
 }
 

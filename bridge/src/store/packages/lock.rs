@@ -51,10 +51,7 @@ pub fn write_wanted(package: &Package, dir: &Path, source: Option<&Checkout>) ->
                 write(&dir.join(pypi::WANTED), &lines(with.clone()))
             }
             _ if with.is_empty() => Ok(()),
-            _ => {
-                Err("it is no package of Python, and only beside such a one others are installed (--with)"
-                    .into())
-            }
+            _ => Err("it is not a Python package, and --with works only for these".into()),
         },
         Ecosystem::Npm | Ecosystem::Binary => Ok(()),
     }
@@ -107,7 +104,7 @@ pub fn resolved(package: &Package, dir: &Path, source: Option<Checkout>) -> Resu
         all_pinned(&tree)?;
     }
     if tree.len() > MAX_TREE {
-        return Err("its list of packages is too long to be kept".into());
+        return Err("its list of packages is too long".into());
     }
     let program = program(package, dir, content, &tree)?;
     let (found, packages) = match (package.ecosystem, source) {
@@ -193,7 +190,7 @@ fn text(root: &Path, path: &Path) -> Result<String, String> {
     let read = inside(root, path).and_then(|path| read_to(&path, MAX_LOCK));
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let bytes = read.map_err(|why| format!("{name} {why}"))?;
-    String::from_utf8(bytes).map_err(|_| format!("{name} is no text"))
+    String::from_utf8(bytes).map_err(|_| format!("{name} is not UTF-8 text"))
 }
 
 fn node_tree(package: &Package, dir: &Path, content: Option<Content>) -> Result<String, String> {
@@ -247,7 +244,7 @@ struct NodePackage {
 }
 
 fn node_packages(tree: &str) -> Result<NodePackages, String> {
-    serde_json::from_str(tree).map_err(|_| format!("{} is not what npm writes", npm::LOCK))
+    serde_json::from_str(tree).map_err(|_| format!("{} does not have npm's form", npm::LOCK))
 }
 
 impl NodePackage {
@@ -298,7 +295,8 @@ fn all_pinned(tree: &str) -> Result<(), String> {
     let packages = node_packages(tree)?.packages;
     if packages.is_empty() {
         return Err(format!(
-            "{} does not say where its packages come from: write it again with npm 7 or newer (`npm install --package-lock-only`)",
+            "{} does not say where its packages come from: its publisher must write it again with npm 7 or newer (`npm \
+             install --package-lock-only`)",
             npm::LOCK
         ));
     }
@@ -309,8 +307,8 @@ fn all_pinned(tree: &str) -> Result<(), String> {
         .next();
     loose.map_or(Ok(()), |place| {
         Err(format!(
-            "{} gives no hash of {place}: another file could come in its place; whoever publishes it has to write it anew \
-             with `npm install --package-lock-only`",
+            "{} has no hash of {place}, so another file could replace it: its publisher must write it again with `npm \
+             install --package-lock-only`",
             npm::LOCK
         ))
     })
@@ -322,7 +320,7 @@ fn of_npm(package: &Package, tree: &str) -> Result<((String, String), usize), St
     let itself = found.remove(&format!("node_modules/{}", package.name));
     let itself = itself.filter(|found| !found.version.is_empty() && !found.integrity.is_empty());
     let itself =
-        itself.ok_or_else(|| format!("npm does not say which version and hash {} has", package.name))?;
+        itself.ok_or_else(|| format!("npm does not report the version and hash of {}", package.name))?;
     Ok(((itself.version, itself.integrity), count))
 }
 
@@ -380,7 +378,7 @@ fn python_tree(dir: &Path) -> Result<String, String> {
 /// # Errors
 /// The fault in the report.
 pub fn of_report(report: &str) -> Result<String, String> {
-    let wrong = || format!("{} is not what pip writes", pypi::REPORT);
+    let wrong = || format!("{} does not have pip's form", pypi::REPORT);
     let report: Report = serde_json::from_str(report).map_err(|_| wrong())?;
     let mut lines = Vec::new();
     for Reported { download_info, metadata: Metadata { name, version, .. }, is_direct } in report.install {
@@ -405,7 +403,7 @@ pub fn of_report(report: &str) -> Result<String, String> {
             }
             _ => {
                 return Err(format!(
-                    "pip gives no hash of {name:?}, so it could not be installed again the same"
+                    "pip reports no hash of {name:?}, so Harbor could not install the same file again"
                 ));
             }
         }
@@ -438,7 +436,7 @@ fn of_pypi(package: &Package, tree: &str) -> Result<((String, String), usize), S
     let itself = requirements(tree)
         .find(|(name, version, hash)| *name == wanted && !version.is_empty() && !hash.is_empty());
     let (_, version, hash) =
-        itself.ok_or_else(|| format!("it was not found out which version and hash {} has", package.name))?;
+        itself.ok_or_else(|| format!("the version and hash of {} are unknown", package.name))?;
     Ok(((version.to_owned(), hash.to_owned()), requirements(tree).count()))
 }
 

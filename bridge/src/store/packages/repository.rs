@@ -34,7 +34,7 @@ pub(super) fn home(package: &Package, dir: &Path) -> Result<PathBuf, String> {
     let real = real.map_err(|_| format!("the repository has no directory {directory}"))?;
     match real.starts_with(&source) && real.is_dir() {
         true => Ok(real),
-        false => Err(format!("{directory} is no directory of the repository")),
+        false => Err(format!("{directory} is not a directory of the repository")),
     }
 }
 
@@ -96,7 +96,7 @@ fn commit(dir: &Path) -> Result<String, String> {
     let head = inside(&source, &source.join(".git/HEAD")).and_then(|head| read(&head));
     let head = head.map_err(|why| format!("its commit {why}"))?;
     let text = String::from_utf8_lossy(&head).trim().to_owned();
-    is_commit(&text).then_some(text).ok_or_else(|| "it does not say which commit it is".into())
+    is_commit(&text).then_some(text).ok_or_else(|| "it does not name its commit".into())
 }
 
 #[derive(Deserialize)]
@@ -111,7 +111,7 @@ fn manifest(source: &Path) -> Result<(RepositoryManifest, Vec<u8>), String> {
     let text = inside(source, &source.join("package.json")).and_then(|path| read(&path));
     let text = text.map_err(|why| format!("its package.json {why}"))?;
     let manifest = serde_json::from_slice(&text);
-    Ok((manifest.map_err(|_| "its package.json is not the JSON that it should be")?, text))
+    Ok((manifest.map_err(|_| "its package.json does not have the expected JSON form")?, text))
 }
 
 /// The kind of package that is there.
@@ -215,7 +215,7 @@ fn python_program(package: &Package, source: &Path) -> Result<String, String> {
     let text = inside(source, &source.join("pyproject.toml")).and_then(|path| read(&path));
     let text = text.map_err(|why| format!("its pyproject.toml {why}"))?;
     let (name, programs) = project(&String::from_utf8_lossy(&text))
-        .ok_or("its pyproject.toml has no table [project] that can be read")?;
+        .ok_or("its pyproject.toml has no readable table [project]")?;
     let program = match programs.as_slice() {
         [only] => only,
         all => all
@@ -224,7 +224,7 @@ fn python_program(package: &Package, source: &Path) -> Result<String, String> {
             .ok_or_else(|| no_program(package, all.iter().map(String::as_str)))?,
     };
     if program.contains('/') || program.starts_with('.') {
-        return Err("its pyproject.toml names a program that is no file's name".into());
+        return Err("its pyproject.toml names a program whose name is not a file name".into());
     }
     Ok(program.clone())
 }

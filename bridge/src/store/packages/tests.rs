@@ -67,7 +67,7 @@ fn a_file_that_the_kernel_cannot_start_is_refused() {
     script(&file, "console.log(1)");
     assert!(refusal(line, dir.path()).contains("`#!` line"));
     script(&file, "#! /no/such/python -x\n");
-    assert!(refusal(line, dir.path()).contains("\"/no/such/python\", which runs it, is missing"));
+    assert!(refusal(line, dir.path()).contains("its interpreter \"/no/such/python\" is missing"));
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).unwrap();
     assert!(refusal(line, dir.path()).contains("chmod +x"));
     script(&file, "\u{7f}ELF");
@@ -101,10 +101,10 @@ fn a_hostile_package_json_is_refused_with_a_sentence() {
     let deep = format!(r#"{{"bin": {}"#, "[".repeat(1 << 19));
     for (text, why) in [
         (huge.as_str(), "too long"),
-        (&deep, "not the JSON"),
-        ("", "not the JSON"),
+        (&deep, "not have the expected JSON form"),
+        ("", "not have the expected JSON form"),
         ("[]", "library"),
-        ("{\"bin\": \"\\u0000", "not the JSON"),
+        ("{\"bin\": \"\\u0000", "not have the expected JSON form"),
         ("{}", "library"),
         (r#"{"bin": 1}"#, "library"),
         (r#"{"bin": {"srv": {}, "../x": 1, "-a": "b"}}"#, "library"),
@@ -128,7 +128,10 @@ fn a_python_program_is_found_or_the_others_are_listed() {
     assert_eq!(entry(&package("uvx mcp-x@1"), dir.path()), Ok(root.join("venv/bin/mcp-x")));
     assert_eq!(entry(&package("uvx --from y tool"), dir.path()), Ok(root.join("venv/bin/tool")));
     let found = refusal("uvx other>=1", dir.path());
-    assert!(found.ends_with("uvx --from 'other>=1' PROGRAM` chooses one of: mcp-x, tool"), "{found}");
+    assert!(
+        found.ends_with("choose one of mcp-x, tool: `harbor add NAME -- uvx --from 'other>=1' PROGRAM`"),
+        "{found}"
+    );
     assert!(refusal("uvx other", python(&[]).path()).contains("library"));
 }
 
@@ -178,7 +181,7 @@ fn only_a_whole_installation_of_this_package_counts() {
 #[test]
 fn of_an_environment_the_packages_own_programs_count() {
     let dir = python(&["serve", "uvicorn", "httpx"]);
-    assert!(refusal("uvx a.srv", dir.path()).contains("chooses one of: httpx, serve, uvicorn"));
+    assert!(refusal("uvx a.srv", dir.path()).contains("choose one of httpx, serve, uvicorn:"));
     let site = dir.path().join("venv/lib/python3.13/site-packages");
     let about = |name: &str, lines: &str| {
         let info = site.join(format!("{name}.dist-info"));
@@ -192,7 +195,7 @@ fn of_an_environment_the_packages_own_programs_count() {
     assert!(refusal("uvx --from a.srv other", dir.path()).contains("has no program other"));
     about("a_srv-1.0", "../../../bin/serve,,\n../../../bin/uvicorn,,\n../../../bin/..,,\n");
     let said = refusal("uvx a.srv", dir.path());
-    assert!(said.ends_with("chooses one of: serve, uvicorn"), "{said}");
+    assert!(said.contains("choose one of serve, uvicorn: "), "{said}");
     about("a_srv-1.0", "a_srv/x.py,,\n");
     assert!(refusal("uvx a.srv", dir.path()).contains("is a library"));
 }

@@ -347,7 +347,7 @@ fn a_wrong_letter_in_a_grant_a_denial_or_a_pin_is_noticed() {
         let opened = open(&place.paths()).unwrap();
         assert_eq!(opened.rebuilt, table.is_some(), "{change}");
         let why = opened.losses.first().map(|loss| loss.why.clone());
-        assert_eq!(why, table.map(|table| format!("a row of its table {table} is not what was stored")));
+        assert_eq!(why, table.map(|table| format!("a row of its table {table} is not what Harbor stored")));
     }
 }
 

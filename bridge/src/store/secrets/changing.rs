@@ -85,8 +85,8 @@ impl Secrets {
     }
 
     fn opened(&self, bytes: &[u8], key: &Secret) -> Result<SecretsByServer, StoreError> {
-        let why = "its key does not open it, or it is damaged; nothing was changed: put the right one back, or move it \
-                   away and set the secrets again";
+        let why = "its key does not open it, or it is damaged; nothing was changed: restore the right key, or move the \
+                   file away and set the secrets again";
         let text = age::open(bytes, key).map_err(|_| refused(&self.path, why))?;
         file::parsed(&self.path, &text)
     }
@@ -184,7 +184,7 @@ impl Secrets {
             let _turn = secrets.turn();
             if secrets.keys.choice() == Choice::Keyring {
                 let why =
-                    "config.toml says `store = \"keyring\"`, which has their key; say \"file\" there first";
+                    "config.toml says `store = \"keyring\"`, so the keyring has their key; set it to \"file\" first";
                 return Err(refused(&secrets.path, why));
             }
             let SecretsContent { form, all, .. } = secrets.read()?;
@@ -218,7 +218,8 @@ impl Secrets {
         self.off_the_loop(|secrets| {
             let _turn = secrets.turn();
             if secrets.keys.choice() == Choice::Keyring {
-                let why = "config.toml says `store = \"keyring\"`; say \"file\" there first, then `harbor secrets decrypt`";
+                let why = "config.toml says `store = \"keyring\"`; set it to \"file\" first, then run `harbor secrets \
+                           decrypt`";
                 return Err(refused(&secrets.path, why));
             }
             secrets.make_plain()
@@ -269,7 +270,7 @@ impl Secrets {
                 _ => {
                     return Err(refused(
                         &secrets.path,
-                        "the secrets are where config.toml says; there is nothing to do",
+                        "the secrets are already where config.toml says; there is nothing to do",
                     ));
                 }
             }
@@ -316,7 +317,7 @@ impl Secrets {
     /// Forgets the key.
     ///
     /// # Errors
-    /// When there is none.
+    /// When there is no login.
     pub async fn lock(&self) -> Result<SecretsStatus, StoreError> {
         self.off_the_loop(|secrets| {
             if !secrets.load()?.0.is_encrypted() {

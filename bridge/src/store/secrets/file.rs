@@ -35,7 +35,9 @@ pub(super) fn parsed(path: &Path, text: &[u8]) -> Result<form::SecretsByServer, 
     form::parse(text).map_err(|why| {
         refused(
             path,
-            &format!("{why}; nothing was changed: mend it, or move it away and set the secrets again"),
+            &format!(
+                "{why}; nothing was changed: repair the file, or move it away and set the secrets again"
+            ),
         )
     })
 }
@@ -47,16 +49,19 @@ pub(super) fn read(path: &Path) -> Result<Option<Zeroizing<Vec<u8>>>, StoreError
     let mut file = match OpenOptions::new().read(true).custom_flags(flags).open(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) if error.raw_os_error() == Some(Errno::ELOOP as i32) => {
-            return Err(refused(path, "it is a symbolic link; replace it by the file itself"));
+            return Err(refused(path, "it is a symbolic link; replace it with the file itself"));
         }
         opened => opened.map_err(failed("read", path))?,
     };
     let about = file.metadata().map_err(failed("read", path))?;
     if !about.is_file() || about.uid() != geteuid().as_raw() {
-        return Err(refused(path, "it is no file of yours; move it away and set the secrets again"));
+        return Err(refused(path, "it is not a file that you own; move it away and set the secrets again"));
     }
     if about.mode() & 0o077 != 0 {
-        let why = format!("others may use it; `chmod 600 {}`, or `harbor doctor --fix`", path.display());
+        let why = format!(
+            "other users can read or change it; run `chmod 600 {}` or `harbor doctor --fix`",
+            path.display()
+        );
         return Err(refused(path, &why));
     }
     if about.len() > MAX_FILE {

@@ -61,10 +61,10 @@ struct SecretEntry {
 /// The fault in it, without a word of it.
 pub(super) fn parse(text: &[u8]) -> Result<SecretsByServer, String> {
     let place = |error: &serde_json::Error| format!("line {}, column {}", error.line(), error.column());
-    let broken = |error: serde_json::Error| format!("it is no file of secrets ({})", place(&error));
+    let broken = |error: serde_json::Error| format!("it is not a file of secrets ({})", place(&error));
     let Version { version } = serde_json::from_slice(text).map_err(broken)?;
     if version != VERSION {
-        return Err(format!("it is of another Harbor (its version is {version})"));
+        return Err(format!("it comes from another Harbor (its version is {version})"));
     }
     let File { servers, .. } = serde_json::from_slice(text).map_err(broken)?;
     servers
@@ -78,7 +78,7 @@ pub(super) fn parse(text: &[u8]) -> Result<SecretsByServer, String> {
 
 fn credential(entry: SecretEntry) -> Result<Credential, String> {
     let SecretEntry { value, kind, username, set_at, expires_at, refresh_token, origin } = entry;
-    let kind = CredentialType::named(&kind).ok_or("it has a secret of an unknown type")?;
+    let kind = CredentialType::named(&kind).ok_or("it contains a secret of an unknown type")?;
     let origin = origin.map(origin::origin).transpose()?;
     Ok(Credential { value, kind, username, set_at, expires_at, refresh_token, origin })
 }

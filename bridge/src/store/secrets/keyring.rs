@@ -37,7 +37,7 @@ const MOST: usize = 64 << 10;
 /// Characters of its complaint that are repeated.
 const REPEATED: usize = 200;
 
-const OR_A_FILE: &str = "or say `store = \"file\"` under [secrets] in config.toml";
+const OR_A_FILE: &str = "or set `store = \"file\"` under [secrets] in config.toml";
 
 /// The item of one home.
 #[derive(Debug, Clone)]
@@ -64,8 +64,10 @@ impl Item {
         }
         match searched(&run(self.command(&["search"]), None, until)?) {
             Searched::Nothing => Ok(None),
-            Searched::Locked => Err("the keyring is locked: unlock it, then `harbor secrets unlock`".into()),
-            Searched::Open => Err("the keyring does not tell the key; try `harbor secrets unlock`".into()),
+            Searched::Locked => {
+                Err("the keyring is locked: unlock it, then run `harbor secrets unlock`".into())
+            }
+            Searched::Open => Err("the keyring does not give the key; try `harbor secrets unlock`".into()),
         }
     }
 
@@ -78,7 +80,7 @@ impl Item {
         run(self.command(&["store", "--label=Harbor"]), Some(key), until)?;
         match self.find(until.saturating_duration_since(Instant::now()))? {
             Some(found) if found == *key => Ok(()),
-            _ => Err(format!("the keyring did not keep the key; look at it, {OR_A_FILE}")),
+            _ => Err(format!("the keyring did not keep the key; check the keyring, {OR_A_FILE}")),
         }
     }
 
@@ -113,7 +115,7 @@ fn run(mut command: Command, input: Option<&Secret>, until: Instant) -> Result<Z
         child.stdout.take().map(|stdout| listen(stdout, true, sender.clone())),
         child.stderr.take().map(|stderr| listen(stderr, false, sender)),
     ];
-    let failed = |error: std::io::Error| format!("{PROGRAM} cannot be listened to: {error}");
+    let failed = |error: std::io::Error| format!("the output of {PROGRAM} cannot be read: {error}");
     started.into_iter().flatten().collect::<Result<(), _>>().map_err(failed)?;
     if let (Some(mut stdin), Some(input)) = (child.stdin.take(), input) {
         // It fits into the pipe. Who does not read it says why on stderr.
@@ -136,9 +138,9 @@ fn run(mut command: Command, input: Option<&Secret>, until: Instant) -> Result<Z
 fn explained(line: &str) -> String {
     let line: String = line.chars().filter(|c| !c.is_control()).take(REPEATED).collect();
     let next = if line.contains("locked collection") {
-        "unlock the keyring, and try again"
+        "unlock the keyring and try again"
     } else {
-        "a Secret Service has to run in this session, such as gnome-keyring, KWallet or KeePassXC"
+        "start a Secret Service in this session, such as gnome-keyring, KWallet or KeePassXC"
     };
     format!("the keyring cannot be used ({line}): {next}, {OR_A_FILE}")
 }
@@ -159,12 +161,16 @@ fn hear(pieces: &mpsc::Receiver<Piece>, until: Instant) -> Result<Heard, String>
                     complaint.extend_from_slice(&piece)
                 }
             }
-            Ok(_) => return Err(format!("{PROGRAM} says too much; look at what it is")),
+            Ok(_) => {
+                return Err(format!(
+                    "the output of {PROGRAM} is too long; check that it is the right program"
+                ));
+            }
             Err(mpsc::RecvTimeoutError::Disconnected) => return Ok((said, complaint)),
             Err(mpsc::RecvTimeoutError::Timeout) => {
                 return Err(format!(
-                    "the keyring did not answer in time: it may be asking for its password; unlock it, then `harbor \
-                     secrets unlock`, {OR_A_FILE}"
+                    "the keyring did not answer in time, and may be asking for its password; unlock it, then run \
+                     `harbor secrets unlock`, {OR_A_FILE}"
                 ));
             }
         }
@@ -220,7 +226,7 @@ mod tests {
         assert!(
             shell("sleep 600", Duration::from_millis(50)).unwrap_err().contains("did not answer in time")
         );
-        assert!(shell("yes", long).unwrap_err().contains("says too much"));
+        assert!(shell("yes", long).unwrap_err().contains("is too long"));
         let refused = shell("echo 'no such service \u{1b}[1m' >&2", long).unwrap_err();
         assert!(
             refused.starts_with("the keyring cannot be used (no such service [1m): a Secret Service"),

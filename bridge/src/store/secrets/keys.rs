@@ -222,11 +222,11 @@ impl Keys {
         let key = age::open(&bytes, passphrase).map_err(|closed| match closed {
             Closed::Wrong => StoreError::Locked("the passphrase is wrong".into()),
             Closed::Foreign => {
-                refused(&self.path, "it is no file of age with a passphrase; put the right one back")
+                refused(&self.path, "it is not an age file with a passphrase; restore the right file")
             }
         })?;
         secret_store::key(&key)
-            .ok_or_else(|| refused(&self.path, "it has no key of Harbor's; put the right one back"))
+            .ok_or_else(|| refused(&self.path, "it has no key of Harbor; restore the right file"))
     }
 
     fn in_keyring(&self, limit: Duration) -> Result<Secret, StoreError> {
@@ -234,21 +234,21 @@ impl Keys {
             (Ok(Some(key)), _) => return Ok(key),
             (Err(why), Choice::Keyring) => why,
             (Ok(None), Choice::Keyring) => {
-                "the keyring has no key for them: if another session's has it, start the bridge there; if it is lost, move \
-                 credentials.json away and set the secrets again"
+                "the keyring has no key for them: if the keyring of another session has it, start the bridge there; if \
+                 it is lost, move credentials.json away and set the secrets again"
                     .into()
             }
             // The person chose a passphrase: a keyring is what they may have had before.
-            (Ok(None), Choice::File) => self.lost("and the keyring has none either"),
-            (Err(why), Choice::File) => self.lost(&format!("and if the keyring has it, it does not tell: {why}")),
+            (Ok(None), Choice::File) => self.lost("and the keyring has no key either"),
+            (Err(why), Choice::File) => self.lost(&format!("and the keyring cannot be asked: {why}")),
         };
         Err(StoreError::Locked(why))
     }
 
     fn lost(&self, otherwise: &str) -> String {
         format!(
-            "the file that has their key is gone: {} is not there, {otherwise}. Put that file back from a backup; without one the \
-             secrets are lost: move credentials.json away and set them again",
+            "the file with their key, {}, is missing, {otherwise}. Restore it from a backup; without one the secrets \
+             are lost: move credentials.json away and set them again",
             self.path.display()
         )
     }

@@ -42,7 +42,7 @@ pub(super) fn origin(entry: LoginEntry) -> Result<TokenProvenance, String> {
         entry;
     let ClientEntry { id, secret, proof, is_given } = client;
     let proof = PROOFS.iter().find(|(_, word)| *word == proof).map(|(proof, _)| *proof);
-    let proof = proof.ok_or("it has a client that shows in an unknown way who it is")?;
+    let proof = proof.ok_or("it has a client with an unknown way of authentication")?;
     let client = Client { id, secret, proof, is_given };
     Ok(TokenProvenance { scopes, granted_at, client, issuer, token_endpoint, revocation_endpoint, resource })
 }

@@ -61,7 +61,7 @@ impl PassphraseFile {
         let about = file.metadata().map_err(|error| error.to_string())?;
         let is_ours = about.uid() == geteuid().as_raw() && about.mode() & 0o077 == 0;
         if !about.is_file() || !(is_ours || self.is_of_systemd) {
-            return Err("it must be your own file and unreadable for others (`chmod 600`)".into());
+            return Err("it must be a file that you own and that others cannot read (`chmod 600`)".into());
         }
         let mut bytes = Zeroizing::new(Vec::with_capacity(LONGEST_PASSPHRASE + 3));
         let read = file.take(LONGEST_PASSPHRASE as u64 + 3).read_to_end(&mut bytes);

@@ -133,7 +133,7 @@ async fn what_is_not_this_users_alone_is_refused_with_what_to_do() {
     };
     for wide in [0o644, 0o660, 0o604] {
         fs::set_permissions(&path, Permissions::from_mode(wide)).unwrap();
-        assert!(why(&secrets).await.contains("others may use it; `chmod 600 "));
+        assert!(why(&secrets).await.contains("other users can read or change it; run `chmod 600 "));
     }
     let elsewhere = home.path().join("elsewhere");
     fs::rename(&path, &elsewhere).unwrap();
@@ -143,12 +143,12 @@ async fn what_is_not_this_users_alone_is_refused_with_what_to_do() {
     assert!(fs::read_to_string(&elsewhere).unwrap().contains("value of K"), "it is as it was");
     fs::remove_file(&path).unwrap();
     nix::unistd::mkfifo(&path, Mode::S_IRUSR).unwrap();
-    assert!(why(&secrets).await.contains("no file of yours"));
+    assert!(why(&secrets).await.contains("not a file that you own"));
     fs::remove_file(&path).unwrap();
     fs::remove_dir_all(path.parent().unwrap()).unwrap();
     symlink(home.path(), path.parent().unwrap()).unwrap();
     assert!(
-        secrets.put("a", keys(&["L"])).await.unwrap_err().to_string().contains("a directory of your own")
+        secrets.put("a", keys(&["L"])).await.unwrap_err().to_string().contains("a directory that you own")
     );
 }
 
@@ -165,7 +165,8 @@ async fn what_cannot_be_read_is_never_overwritten_nor_quoted() {
         let put = secrets.put("a", keys(&["L"])).await.unwrap_err().to_string();
         for error in [put, secrets.forget("a").await.unwrap().left.unwrap()] {
             assert!(
-                error.contains("nothing was changed: mend it, or move it away") && !error.contains("hunter2"),
+                error.contains("nothing was changed: repair the file, or move it away")
+                    && !error.contains("hunter2"),
                 "{error}"
             );
         }
@@ -234,7 +235,7 @@ async fn what_cannot_be_read_when_its_server_goes_is_for_no_later_one_of_that_na
     secrets.put("b", keys(&["K"])).await.unwrap();
     fs::set_permissions(&path, Permissions::from_mode(0o644)).unwrap();
     let left = secrets.forget("a").await.unwrap().left.unwrap();
-    assert!(left.contains("others may use it"), "{left}");
+    assert!(left.contains("other users can read or change it"), "{left}");
     assert!(!secrets.may_have("a").await && secrets.may_have("b").await, "the next one waits for nothing");
     assert_eq!(secrets.forget("a").await.unwrap().left, Some(left));
     let on_disk = || fs::read_to_string(&path).unwrap().matches("value of K").count();

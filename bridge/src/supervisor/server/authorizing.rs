@@ -86,8 +86,7 @@ impl Server {
         let landing = RedirectListener::open(wanted.name, wanted.port).await;
         let landing = landing.map_err(|error| match (wanted.port, error.kind()) {
             (1.., ErrorKind::AddrInUse) => failed(format!(
-                "port {} of this machine is in use, and the answer is to come there; end what listens there, or name \
-                 another port by `--port`",
+                "port {} of this machine is in use, but the answer must arrive there; end the program that listens there, or choose another port by `--port`",
                 wanted.port
             )),
             _ => failed(format!("could not listen for the answer: {error}")),
@@ -99,13 +98,13 @@ impl Server {
         known.runner.link.send(&message);
         wipe(message);
         let asked = timeout(DISCOVERY, next(&mut events)).await;
-        let asked = asked.unwrap_or_else(|_| Err(failed("it takes too long to find out whom to ask")));
+        let asked = asked.unwrap_or_else(|_| Err(failed("the server did not say in time where to sign in")));
         // What it said before may be what led astray.
         let said = asked.inspect_err(|_| self.forget_challenge())?;
         let AuthorizationEvent::Ask(url, state) = said else {
-            return Err(failed("its runner has not asked"));
+            return Err(failed("its runner did not ask for the sign-in"));
         };
-        named(&url, self.reach()).map_err(|why| failed(format!("its runner wants opened {why}")))?;
+        named(&url, self.reach()).map_err(|why| failed(format!("its runner asked to open {why}")))?;
         let (deadline, server) = (Instant::now() + PERSON, self.clone());
         Ok(PendingAuthorization { url, deadline, redirect_uri, state, landing, known, events, server })
     }
@@ -178,10 +177,10 @@ impl Server {
         known.runner.link.send(&message);
         wipe(message);
         let told = timeout(EXCHANGE, next(&mut events)).await;
-        match told.unwrap_or_else(|_| Err(failed("it takes too long")))? {
+        match told.unwrap_or_else(|_| Err(failed("the authorization server did not answer in time")))? {
             AuthorizationEvent::Over => Ok(()),
             AuthorizationEvent::Ask(..) | AuthorizationEvent::Granted(_) => {
-                Err(failed("its runner speaks of something else"))
+                Err(failed("its runner sent another kind of answer"))
             }
         }
     }
@@ -204,7 +203,7 @@ impl PendingAuthorization {
         self.known.runner.link.send(&ToRunner::Redirected { server: 0, query });
         let said = timeout(EXCHANGE, next(&mut self.events)).await;
         let said = said.unwrap_or_else(|_| Err(failed("the authorization server gave no token in time")))?;
-        let AuthorizationEvent::Granted(grant) = said else { return Err(failed("its runner has no grant")) };
+        let AuthorizationEvent::Granted(grant) = said else { return Err(failed("its runner has no login")) };
         let definition = self.server.definition();
         let is_its_own = definition.remote.as_ref().is_some_and(|remote| is_for(&grant, &remote.url));
         if !is_its_own || self.server.identity.is_gone() {

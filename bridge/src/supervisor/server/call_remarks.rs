@@ -74,7 +74,7 @@ impl Server {
         let told = |denied: &Denied| match is_trusted(denied) {
             true => denied.told().sentence(self.id().as_str()),
             false => Some(format!(
-                "by its own words its sandbox refused it {}; the person sees what would allow that by `harbor sandbox {}`",
+                "it says that its sandbox refused it {}; `harbor sandbox {}` shows the person what would allow that",
                 denied.path,
                 self.id()
             )),

@@ -102,7 +102,7 @@ impl Server {
 
     async fn confined_by(&self, settings: SandboxSettings) -> Result<Confined, String> {
         if self.definition().remote.is_some() {
-            return Err("it is a remote server: nothing on this machine is open to it".into());
+            return Err("it is a remote server, so it has no access to this machine".into());
         }
         let looked = self.looked_at(settings.clone()).await;
         let facts = looked.map_err(|unprepared| format!("could not {}", unprepared.why))?.facts;

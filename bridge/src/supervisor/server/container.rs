@@ -172,7 +172,7 @@ impl Server {
             let of = |bytes: u64| {
                 let mib = bytes >> 20;
                 format!(
-                    "it ran out of memory; its container may use {mib} MiB: `harbor sandbox {} --memory {}` allows it more",
+                    "it ran out of memory; its container may use {mib} MiB: `harbor sandbox {} --memory {}` allows more",
                     self.id(),
                     mib * 2
                 )

@@ -45,18 +45,18 @@ impl Server {
                 let restart = self.life.attempt();
                 tracing::warn!(%server, cause, exit_code, signal, restart, retry_in_ms, "crashed");
             }
-            // That its versions are known is what this start was for.
+            // That the installer has listed its versions is what this start was for.
             State::Failed if cause == PLANNED => {}
             // Nothing is broken: it lacks a key, a passphrase or a yes.
             State::Failed if report.need().is_some() => {
-                tracing::warn!(%server, cause, "not started, it waits for a person");
+                tracing::warn!(%server, cause, "not started: it waits for a person");
             }
             State::Failed if self.identity.is_on_trial() => {
                 tracing::error!(%server, cause, exit_code, signal, "could not be installed");
             }
             State::Failed => {
                 let restarts = self.life.attempt();
-                tracing::error!(%server, cause, exit_code, signal, restarts, "failed, and is given up");
+                tracing::error!(%server, cause, exit_code, signal, restarts, "failed: Harbor does not restart it");
             }
             _ => {}
         }
@@ -81,7 +81,7 @@ impl Server {
             LifecycleAction::Halt => self.send_to_runner(|server| ToRunner::Disconnect { server }),
             LifecycleAction::Kill => self.kill(),
             LifecycleAction::KillRunner => {
-                tracing::warn!(server = %self.id(), "its runner does not obey and is killed");
+                tracing::warn!(server = %self.id(), "its runner does not obey, so the bridge kills it");
                 let why = "its runner did not react in time and was killed";
                 if !self.place.is_free() {
                     self.place.judge(why);

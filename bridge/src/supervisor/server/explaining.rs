@@ -32,8 +32,7 @@ impl Server {
             return report;
         }
         let message = format!(
-            "the package could not be installed: what its registry gives now for {} or one of its packages is not what was \
-             locked, its hash is another one; {}",
+            "the package could not be installed: the registry's present file of {} or of a package that it requires does not have the locked hash; {}",
             package.spec,
             self.way_to_another()
         );
@@ -46,12 +45,11 @@ impl Server {
             trial.package.as_ref().and_then(Package::binary).is_some_and(|binary| binary.sha256.is_some())
         };
         match self.identity.trial() {
-            None => format!(
-                "if whoever publishes it has replaced it, `harbor upgrade {}` accepts it",
-                self.id()
-            ),
+            None => {
+                format!("if its publisher has replaced the file, `harbor upgrade {}` accepts that", self.id())
+            }
             Some(trial) if is_persons(trial) => {
-                "compare the SHA-256 that you gave with what its publisher says now; without one you are shown what comes"
+                "compare your SHA-256 with the publisher's; without one, Harbor shows you the file's hash"
                     .into()
             }
             Some(_) => "it was replaced in the meantime; start again to see the current one".into(),
@@ -76,7 +74,7 @@ impl Server {
         };
         let (dir, id) = (self.package_dir(), self.id());
         let message = format!(
-            "{why}: a file of its package is damaged; delete {}, and `harbor start {id}` installs it again, as it is locked",
+            "{why}: a file of its package is damaged; delete {}, then `harbor start {id}` reinstalls the locked version",
             dir.display()
         );
         Rc::new(EndReport { message, ..(*report).clone() })
@@ -108,9 +106,9 @@ impl Server {
 /// The advice where a package that was locked is gone. It names the Python, if it has one of its own: that may be what is gone.
 pub(super) fn way_back(id: &ServerId, python: Option<&LockedPython>) -> String {
     match python {
-        None => format!("`harbor start {id}` installs it again, as it is locked"),
+        None => format!("`harbor start {id}` reinstalls the locked version"),
         Some(LockedPython { version, path, .. }) => format!(
-            "with {} {version} there, `harbor start {id}` installs it again, as it is locked; without, `harbor upgrade {id}` \
+            "with {} {version} there, `harbor start {id}` reinstalls the locked version; without, `harbor upgrade {id}` \
              finds out what fits now",
             Chosen::called(path)
         ),
@@ -128,7 +126,7 @@ pub(super) fn failed_because(why: &str, report: &EndReport) -> EndReport {
 }
 
 pub(super) fn needs_build() -> Rc<EndReport> {
-    let message = "code of the package must run to find out what it needs, which has to be allowed";
+    let message = "code of the package must run to find out what it needs, and you must allow that";
     Rc::new(EndReport::because(NEEDS_BUILD, message))
 }
 

@@ -39,8 +39,7 @@ impl Server {
         let used = counted.await.ok().filter(|bytes| *bytes > most)?;
         let (used, limit, id) = (used.div_ceil(MIB), most / MIB, self.id());
         let message = format!(
-            "it is not started: it has {used} MiB or more in its data and may use {limit}; delete what it does not need in {place}, or \
-             `harbor sandbox {id} --disk {}` allows it more",
+            "it is not started: its data has {used} MiB or more, and the limit is {limit}; delete what it does not need in {place}, or raise the limit: `harbor sandbox {id} --disk {}`",
             limit.saturating_mul(2)
         );
         Some(EndReport::because("disk_full", message))

@@ -103,7 +103,7 @@ impl Server {
         };
         if self.identity.trial().is_some_and(|trial| trial.plan_only) {
             self.package.set_lock(lock);
-            return Err(Rc::new(EndReport::because(PLANNED, "its versions are known")));
+            return Err(Rc::new(EndReport::because(PLANNED, "the installer has listed its versions")));
         }
         let package = pinned(&package, &lock);
         for step in install(&package, &text, uv, content, &lock.tree) {
@@ -137,7 +137,7 @@ impl Server {
         let Some(why) = lost else { return Ok(()) };
         let id = self.id();
         Err(Rc::new(failed(&format!(
-            "which version was locked is lost ({why}); `harbor upgrade {id}` takes the newest one, and `--to` another"
+            "its locked version is lost ({why}); `harbor upgrade {id}` installs the newest one, and `--to` another one"
         ))))
     }
 

@@ -42,10 +42,10 @@ impl Server {
                 Ok(found) if self.package.newest().is_none() => return Ok(found),
                 Err(stopped) if stopped.cause == "stopped" => return Err(stopped),
                 Ok(_) => {
-                    tracing::debug!(server = %self.id(), node = node.path, "tried: what is newer does not fit it, either")
+                    tracing::debug!(server = %self.id(), node = node.path, "tried: newer versions do not fit it either")
                 }
                 Err(report) => {
-                    tracing::debug!(server = %self.id(), node = node.path, why = report.message, tail = report.stderr_tail, "tried: it does not do")
+                    tracing::debug!(server = %self.id(), node = node.path, why = report.message, tail = report.stderr_tail, "tried: it does not work")
                 }
             }
         }

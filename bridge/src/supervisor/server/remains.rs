@@ -45,7 +45,7 @@ impl Server {
     /// Its runner has left it behind for too long.
     fn on_left_behind(self: &Rc<Self>) {
         if let Some(place) = self.place.remains.place() {
-            tracing::warn!(server = %self.id(), "its runner does not clear up behind it and is killed");
+            tracing::warn!(server = %self.id(), "its runner did not clean up, so the bridge kills it");
             place.runner.kill();
         }
     }

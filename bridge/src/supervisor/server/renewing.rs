@@ -73,8 +73,7 @@ impl Server {
                     Renewal::Granted(grant.into())
                 }
                 Err(report) => Renewal::Failed(
-                    format!("what it was granted has ended, and could not be renewed: {}", report.message)
-                        .into(),
+                    format!("its login has expired and could not be renewed: {}", report.message).into(),
                 ),
             };
             place.runner.link.send(&ToRunner::Renewed { server: number, renewal });
@@ -88,7 +87,7 @@ impl Server {
         let (mut launch, _) = self.launch_of_errand().await?;
         let remote = launch.remote.as_mut().ok_or_else(|| failed("it runs on this machine"))?;
         // One that is for another server than the definition has now is none.
-        let stored = remote.grant.take().ok_or_else(|| failed("there is none"))?;
+        let stored = remote.grant.take().ok_or_else(|| failed("there is no login"))?;
         let late = self.runners().renewals.unstored(self.id());
         let grant = late.filter(|late| late.granted_at == stored.granted_at).unwrap_or(stored);
         if grant.access_token != *token || grant.refresh_token.is_none() {
@@ -101,7 +100,7 @@ impl Server {
                 Grant { access_token, refresh_token, expires_at, scopes, ..grant }
             }
             Err(RenewalRefusal(why)) => {
-                self.remark(format!("what it was granted has ended, and is not renewed: {why}"));
+                self.remark(format!("its login has expired and cannot be renewed: {why}"));
                 // Stored like that, nobody is told that it goes on.
                 let now = wall_clock();
                 let ended = grant.expires_at.map_or(now, |at| at.min(now));
@@ -134,7 +133,9 @@ impl Server {
             }
             Err(failed("its runner has ended"))
         };
-        timeout(LIMIT, said).await.unwrap_or_else(|_| Err(failed("it takes too long")))
+        timeout(LIMIT, said)
+            .await
+            .unwrap_or_else(|_| Err(failed("the authorization server did not answer in time")))
     }
 
     /// Stores a renewed login that is not stored yet. The caller has the turn. If the disk refuses, the login is used
@@ -145,9 +146,7 @@ impl Server {
             return;
         }
         tracing::error!(server = %self.id(), %error, "what renews its grant could not be stored");
-        self.remark(format!(
-            "what renews its grant could not be stored: could not {error}; it is tried again until it can be"
-        ));
+        self.remark(format!("the renewed login could not be stored: could not {error}; Harbor keeps trying"));
         let server = self.clone();
         tokio::task::spawn_local(async move {
             let renewals = &server.runners().renewals;

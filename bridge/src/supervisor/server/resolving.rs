@@ -85,7 +85,7 @@ impl Server {
         let Resolved { version, integrity, tree, packages, program } = found;
         let package = job.package;
         let exactly = package.exactly(&version).ok_or_else(|| {
-            Rc::new(failed(&format!("{version:?} is no version that could be installed again")))
+            Rc::new(failed(&format!("{version:?} is not a version that can be installed again")))
         })?;
         let requested =
             self.definition().package().map_or_else(|| package.spec.clone(), |wanted| wanted.spec);
@@ -116,8 +116,7 @@ impl Server {
             let Chosen { version, path, .. } = locked;
             let what = Chosen::called(path);
             let why = format!(
-                "it was locked with {what} {version}, which is not there any more ({path}); install that again, or `harbor \
-                 upgrade {}` finds out what fits now",
+                "it was locked with {what} {version}, which is missing now ({path}); install that again, or run `harbor upgrade {}` to find a version that fits",
                 self.id()
             );
             Rc::new(failed(&why))

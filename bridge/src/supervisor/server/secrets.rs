@@ -148,14 +148,14 @@ impl Server {
         let (id, first) = (self.id(), missing.first().map_or("KEY", String::as_str));
         let of_another = match self.secrets.since() {
             Some(_) => format!(
-                "; its earlier secrets belong to another program of this name; `harbor accept {id}` gives them to this one"
+                "; its earlier secrets belong to another program of this name; `harbor accept {id}` gives them to this program"
             ),
             None => String::new(),
         };
+        let (is, them) = if missing.len() == 1 { ("is", "it") } else { ("are", "them") };
         let message = format!(
-            "it needs {}, which {} not set; set it: `harbor secrets set {id} {first}`{of_another}",
+            "it needs {}, which {is} not set; set {them}: `harbor secrets set {id} {first}`{of_another}",
             missing.join(", "),
-            if missing.len() == 1 { "is" } else { "are" }
         );
         EndReport::because(MISSING_SECRETS, message)
     }

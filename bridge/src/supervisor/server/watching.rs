@@ -58,12 +58,12 @@ impl Server {
             }
             LivenessAction::MarkBusy | LivenessAction::MarkReady => self.tell(self.state()),
             LivenessAction::ServerHung => {
-                tracing::warn!(server = %self.id(), "hung: no sign of life after a call's timeout");
+                tracing::warn!(server = %self.id(), "hung: it did not respond after a call's timeout");
                 self.apply(Life::Hung);
             }
             LivenessAction::RunnerHung => {
                 tracing::warn!(server = %self.id(), "its runner is hung");
-                self.place.judge("its runner gave no sign of life after a call's timeout and was killed");
+                self.place.judge("its runner did not respond after a call's timeout and was killed");
                 self.apply(Life::Hung);
             }
         }

@@ -41,11 +41,11 @@ export async function type(element: Element, typing: Typing): Promise<Change> {
 
 function editable(element: Element): HTMLElement {
   if (element instanceof HTMLInputElement && ["checkbox", "radio", "button", "submit", "reset", "file", "image", "hidden"].includes(element.type)) {
-    throw new Failure("invalid", `${named(element)} is no field for text: use browser_click`);
+    throw new Failure("invalid", `${named(element)} is not a text field: use browser_click`);
   }
   const isText = element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement || (element instanceof HTMLElement && element.isContentEditable);
-  if (!isText) throw new Failure("invalid", `${named(element)} is no field for text`);
-  if (element.matches(":disabled") || (isField(element) && "readOnly" in element && element.readOnly)) throw new Failure("disabled", `nothing can be typed into ${named(element)}`);
+  if (!isText) throw new Failure("invalid", `${named(element)} is not a text field`);
+  if (element.matches(":disabled") || (isField(element) && "readOnly" in element && element.readOnly)) throw new Failure("disabled", `${named(element)} accepts no typed text`);
   return element as HTMLElement;
 }
 
@@ -88,7 +88,7 @@ function readBack(target: HTMLElement, { text, replace }: Typing): string[] {
 
 /** Chooses options by their value or by what is written on them. */
 export async function selectOptions(element: Element, values: string[]): Promise<Change> {
-  if (!(element instanceof HTMLSelectElement)) throw new Failure("invalid", `${named(element)} is no list of the browser's own: open it with browser_click and click the option`);
+  if (!(element instanceof HTMLSelectElement)) throw new Failure("invalid", `${named(element)} is not a native list: open it with browser_click and click the option`);
   const wanted = values.map((value) => {
     const found = [...element.options].find((option) => option.value === value) ?? [...element.options].find((option) => option.label.trim() === value.trim());
     if (found === undefined) {
@@ -97,7 +97,7 @@ export async function selectOptions(element: Element, values: string[]): Promise
     }
     return found;
   });
-  if (!element.multiple && wanted.length !== 1) throw new Failure("invalid", `${named(element)} takes one option`);
+  if (!element.multiple && wanted.length !== 1) throw new Failure("invalid", `${named(element)} accepts only one option`);
   await pointAt(element);
   const change = await changing(() => {
     element.focus({ preventScroll: true });
@@ -128,7 +128,7 @@ async function tick(element: Element, on: boolean): Promise<Change> {
 }
 
 async function put(element: Element, value: string): Promise<Change> {
-  if (!(element instanceof HTMLInputElement)) throw new Failure("invalid", `${named(element)} is no field of the browser's own: use browser_click and browser_press_key`);
+  if (!(element instanceof HTMLInputElement)) throw new Failure("invalid", `${named(element)} is not a native field: use browser_click and browser_press_key`);
   await pointAt(element);
   const change = await changing(() => {
     element.focus({ preventScroll: true });

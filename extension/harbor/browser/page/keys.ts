@@ -20,7 +20,7 @@ function parse(text: string): Chord {
   const key = parts.pop() ?? "";
   const modifiers = new Set(parts.map((part) => (part === "ControlOrMeta" ? "Control" : part)));
   for (const modifier of modifiers) if (!["Control", "Shift", "Alt", "Meta"].includes(modifier)) throw new Failure("invalid", `there is no modifier ${JSON.stringify(modifier)}`);
-  if (key === "") throw new Failure("invalid", `${JSON.stringify(text)} is no key`);
+  if (key === "") throw new Failure("invalid", `${JSON.stringify(text)} is not a key`);
   return { key: key === "Space" ? " " : key, modifiers };
 }
 

@@ -91,7 +91,7 @@ async function scroll({ target, to, x, y }: Commands["scroll"]): Promise<Replies
   await pause(50);
   const moved = box.scrollLeft !== before.x || box.scrollTop !== before.y;
   const left = Math.max(0, Math.round(box.scrollHeight - box.clientHeight - box.scrollTop));
-  return { lines: [moved ? `scrolled to ${Math.round(box.scrollTop)} of ${box.scrollHeight} pixels; ${left} below` : "nothing moved: it is at its end"] };
+  return { lines: [moved ? `scrolled to ${Math.round(box.scrollTop)} of ${box.scrollHeight} pixels; ${left} below` : "nothing moved: it is already at its end"] };
 }
 
 /** The nearest box around it that can be scrolled; the page's where nothing is meant. */

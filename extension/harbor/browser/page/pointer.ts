@@ -31,7 +31,7 @@ export const named = (element: Element): string => `${roleOf(element)}${nameOf(e
 /** Brings an element to where it can be pointed at; the place. */
 export async function pointAt(element: Element): Promise<Point> {
   const box = shownBy(element);
-  if (!box.checkVisibility({ visibilityProperty: true })) throw new Failure("hidden", `${named(element)} is in the page, and not shown`);
+  if (!box.checkVisibility({ visibilityProperty: true })) throw new Failure("hidden", `${named(element)} is in the page, but not visible`);
   if (!isInside(box.getBoundingClientRect())) intoView(box);
   await still(box);
   await highlight(box);
@@ -45,7 +45,7 @@ export async function pointAt(element: Element): Promise<Point> {
     seen = look(element, box);
   }
   if ("at" in seen) return seen.at;
-  if (seen.places === 0) throw new Failure("hidden", `${named(element)} has no place in the page that can be pointed at`);
+  if (seen.places === 0) throw new Failure("hidden", `${named(element)} has no area in the page to point at`);
   const { inFront } = seen;
   throw new Failure("covered", inFront === null ? `${named(element)} is outside of the window and cannot be scrolled to` : `${named(element)} is covered by ${named(cover(inFront))}: close that first, or scroll`);
 }

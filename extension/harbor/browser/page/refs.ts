@@ -48,7 +48,7 @@ export function resolve(target: string): Element {
   if (!/^(f\d+)?e\d+$/.test(target)) return selected(target);
   const ref = target.startsWith("f") ? target : `f${generation}${target}`;
   if (!ref.startsWith(`f${generation}e`)) {
-    throw new Failure("stale", `${target} is of another document than the one that is shown. Take a new snapshot`);
+    throw new Failure("stale", `${target} belongs to another document than the present one. Take a new snapshot`);
   }
   const one = known.get(ref);
   if (one === undefined) throw new Failure("stale", `there is no ${target} in this document. Take a new snapshot`);
@@ -95,7 +95,7 @@ function selected(selector: string): Element {
   if (asks && BY_VALUE.test(unescaped(selector).replace(/\/\*[^]*?\*\//g, ""))) throw new Failure("invalid", "nothing is named by a value where there are fields for secrets: use a ref of a snapshot, its name or its id");
   const found = [...deep(document, selector)];
   const [one] = found;
-  if (one === undefined) throw new Failure("not_found", `nothing in the page fits ${JSON.stringify(selector)}`);
+  if (one === undefined) throw new Failure("not_found", `nothing in the page matches ${JSON.stringify(selector)}`);
   if (found.length > 1) throw new Failure("not_found", `${found.length} elements fit ${JSON.stringify(selector)}: name one by its ref`);
   return one;
 }

@@ -36,8 +36,8 @@ function note(whole: string): void {
 /** A secret of the person's is about to be typed: only at the site that they keep it for, and never read from there. */
 export function noteTyped(field: Element, value: string, site: string): void {
   // The tab is there; this document may be a frame of another site, or the one before.
-  if (self.origin !== site) throw new Failure("denied", `this secret is kept for ${site}, and the field is not in a document of that site`);
-  if (!isField(field)) throw new Failure("invalid", "a secret is typed into a field only");
+  if (self.origin !== site) throw new Failure("denied", `this secret is for ${site}, but the field is not in a document of that site`);
+  if (!isField(field)) throw new Failure("invalid", "a secret can only be typed into a field");
   keepSecret(field);
   note(value);
 }

@@ -45,7 +45,7 @@ export function snapshotOf(root: Element, { filter, depth = Number.POSITIVE_INFI
   build(root, { budget, filter, boxes, into: items, unseen: isHiddenAround(root), pointer: false, moved: isMovedAround(root) });
   const lines: Line[] = [];
   for (const item of distilled(items)) render(item, 0, depth, lines);
-  if (budget.left <= 0) lines.push({ depth: 0, text: `… the page has more than ${MOST_ELEMENTS} elements; those behind were not looked at. Take a part by target` });
+  if (budget.left <= 0) lines.push({ depth: 0, text: `… the page has more than ${MOST_ELEMENTS} elements; the rest was not read. Take a part by target` });
   return lines;
 }
 

@@ -18,7 +18,7 @@ export const consoleMessages: Tool = async (hand) => {
   const { console: all } = await keptBy(hand);
   const found = all.filter(({ level, text }) => rank(level) <= most && isWanted(text));
   const shown = found.slice(-(numbers(args, "limit") ?? 100));
-  const earlier = isOn(args, "all") ? " Those of earlier pages of this tab are not kept." : "";
+  const earlier = isOn(args, "all") ? " Messages of earlier pages of this tab are not kept." : "";
   return { said: `${found.length} messages${shown.length < found.length ? `, the last ${shown.length} shown` : ""}.${earlier}`, page: lastOf(shown.map(({ level, text }) => `[${level}] ${text}`), MOST_CHARS) };
 };
 

@@ -12,7 +12,7 @@ export const handleDialog: Tool = async ({ args, tab, documents }) => {
   const text = texts(args, "promptText");
   await documents.awake(tab.id, 0);
   await runIn(tab.id, 0, setNext, { name: KEPT, place: placeOf(tab.url), next: { accept, ...(text === undefined ? {} : { text }) } }, false);
-  return { said: `The next question of this page is ${accept ? "accepted" : "dismissed"}. Now do again what asks it.` };
+  return { said: `The next question of this page is ${accept ? "accepted" : "dismissed"}. Now repeat the action that asks it.` };
 };
 
 function setNext({ name, place, next }: { name: string; place: string; next: { accept: boolean; text?: string } }): void {

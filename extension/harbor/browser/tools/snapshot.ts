@@ -16,12 +16,12 @@ export const snapshot: Tool = async ({ args, tab, snapshots, mayUse }) => {
   const before = since === undefined ? undefined : snapshots.before(tab.id, since);
   const isWhole = target === undefined && filter === "all" && !boxes;
   const number = isWhole ? snapshots.keep(tab.id, lines) : undefined;
-  const called = number === undefined ? "" : ` Its number is ${number}: since: ${number} gives what has changed.`;
+  const called = number === undefined ? "" : ` Its number is ${number}: pass since: ${number} to get only the changes.`;
   if (since !== undefined && before !== undefined) {
     const changed = difference(before, lines);
     const said = changed.length === 0 ? `Nothing has changed since snapshot ${since}.` : `What has changed since snapshot ${since}.`;
     return { said: `${said}${called}`, page: bounded(changed, most) };
   }
-  const lost = since === undefined ? "" : ` Snapshot ${since} is not there any more, so this is all of it.`;
+  const lost = since === undefined ? "" : ` Snapshot ${since} is no longer kept, so this is the whole page.`;
   return { said: `A snapshot of the page.${lost}${called}`, page: bounded(lines.map(written), most) };
 };

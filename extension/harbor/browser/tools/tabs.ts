@@ -11,7 +11,7 @@ export const tabs: Tool = async (hand) => {
   if (action === "list") return list(hand);
   if (action === "new") return open(hand);
   const tabId = numbers(args, "tabId") ?? hand.tabs[numbers(args, "index") ?? -1] ?? hand.tab.id;
-  if (!hand.tabs.includes(tabId)) throw new ToolError(`tab ${tabId} is none of this session's`);
+  if (!hand.tabs.includes(tabId)) throw new ToolError(`tab ${tabId} does not belong to this session`);
   if (action === "close") {
     await closeTabs([tabId]);
     return { said: `Tab ${tabId} is closed.` };
@@ -19,11 +19,11 @@ export const tabs: Tool = async (hand) => {
   if (action === "select") {
     // Which one is meant is the bridge's to know. Shown only where that was asked for: a person may be using another tab.
     if (args["background"] === false) await showTab(tabId);
-    return { said: `Tab ${tabId} is the one that is meant from now on.` };
+    return { said: `Tab ${tabId} is now the current tab.` };
   }
   if (action === "release") {
     await hand.release(tabId);
-    return { said: `Tab ${tabId} is the person's.` };
+    return { said: `Tab ${tabId} belongs to the person again.` };
   }
   throw new ToolError(`browser_tabs has no action ${action}`);
 };

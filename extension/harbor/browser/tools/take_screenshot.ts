@@ -65,7 +65,7 @@ async function veiled<T>(hand: Hand, draw: () => Promise<T>): Promise<T> {
     await inDocument(hand, undefined, "place", {});
     if (watch.commitsOf(tab.id) === before) return drawn;
   }
-  throw new ToolError("the page, or a frame in it, went to other documents while it was drawn. Call again");
+  throw new ToolError("the page, or a frame in it, changed its document during the screenshot. Call again");
 }
 
 async function underVeil<T>({ documents, tab, mayUse }: Hand, draw: () => Promise<T>): Promise<T> {
@@ -88,7 +88,7 @@ function leftAlone(error: unknown): void {
 async function shot(hand: Hand): Promise<ImageBitmap> {
   const picture = await pictureOf(await now(hand));
   if (picture !== undefined) return createImageBitmap(blobOf(picture));
-  throw new ToolError("this browser draws no tab that is not shown. browser_tabs with action select and background false shows it; or read it by browser_snapshot");
+  throw new ToolError("this browser cannot draw a hidden tab. Show it by browser_tabs with action select and background false, or read it by browser_snapshot");
 }
 
 async function shownPart(hand: Hand, { windowWidth }: Replies["place"]): Promise<Drawn> {
@@ -126,7 +126,7 @@ const scaled = ({ x, y, width, height }: Box, scale: number): Box => ({ x: x * s
 function within(box: Box, { width, height }: { width: number; height: number }): Box {
   const [x, y] = [Math.max(0, box.x), Math.max(0, box.y)];
   const part = { x, y, width: Math.min(box.x + box.width, width) - x, height: Math.min(box.y + box.height, height) - y };
-  if (part.width < 1 || part.height < 1) throw new ToolError("nothing of it is in the window");
+  if (part.width < 1 || part.height < 1) throw new ToolError("no part of it is in the window");
   return part;
 }
 

@@ -10,7 +10,7 @@ const LONGEST_MS = 30_000;
 
 export const waitFor: Tool = async (hand) => {
   const { args, watch, tab } = hand;
-  if (isOn(args, "download")) throw new ToolError("downloads are not known here. Wait for what the page shows when it is done");
+  if (isOn(args, "download")) throw new ToolError("this tool does not see downloads. Wait for the text that the page shows at the end");
   const time = numbers(args, "time");
   const wanted = { text: texts(args, "text"), gone: texts(args, "textGone"), target: texts(args, "target") };
   const limit = Math.min((numbers(args, "timeout") ?? 10) * 1000, LONGEST_MS);
@@ -20,7 +20,7 @@ export const waitFor: Tool = async (hand) => {
   const end = Date.now() + limit;
   for (;;) {
     if (await isThere(hand, wanted)) return { said: "It is there." };
-    if (Date.now() >= end) return { said: `It has not come within ${limit / 1000} s. Take a snapshot to see what there is.`, isError: true };
+    if (Date.now() >= end) return { said: `It did not appear within ${limit / 1000} s. Take a snapshot to see the page.`, isError: true };
     await pause(LOOK_MS, hand.signal);
   }
 };

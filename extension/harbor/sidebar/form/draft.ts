@@ -125,9 +125,9 @@ export function argumentsOf(fields: Field[], draft: Draft): { args?: { [name: st
 export function parseArguments(text: string): { [name: string]: unknown } | string {
   try {
     const args: unknown = JSON.parse(text.trim() === "" ? "{}" : text);
-    return isFields(args) ? args : "This has to be an object: { … }";
+    return isFields(args) ? args : "This must be an object: { … }";
   } catch (error) {
-    return `This is no JSON: ${error instanceof Error ? error.message : ""}`;
+    return `This is not JSON: ${error instanceof Error ? error.message : ""}`;
   }
 }
 
@@ -163,7 +163,7 @@ function valueOf(field: Field, draft: Draft, problems: Map<Draft, string>): unkn
 function listValue(field: Extract<Field, { is: "list" }>, draft: Draft, problems: Map<Draft, string>): unknown {
   const items = "items" in draft ? draft.items : [];
   if (items.length === 0 && !field.required) return NOTHING;
-  if (items.length < field.min) problems.set(draft, `There have to be ${field.min}`);
+  if (items.length < field.min) problems.set(draft, `There must be ${field.min}`);
   if (items.length > field.max) problems.set(draft, `There may be ${field.max}`);
   return items.map((item) => valueOf(field.item, item.draft, problems));
 }
@@ -180,7 +180,7 @@ function plainValue(field: Field, text: string): { is: unknown } | { problem: st
       try {
         return { is: JSON.parse(text) };
       } catch {
-        return { problem: 'This has to be JSON: a text stands in "quotation marks"' };
+        return { problem: 'This must be JSON: put a text in "quotation marks"' };
       }
     default:
       return { is: text };
@@ -189,10 +189,10 @@ function plainValue(field: Field, text: string): { is: unknown } | { problem: st
 
 function numberValue({ integer, min, max }: Extract<Field, { is: "number" }>, text: string): { is: number } | { problem: string } {
   const number = Number(text);
-  if (!Number.isFinite(number)) return { problem: "This has to be a number" };
-  if (integer && !Number.isSafeInteger(number)) return { problem: "This has to be a whole number" };
-  if (min !== undefined && number < min) return { problem: `This has to be ${min} or more` };
-  if (max !== undefined && number > max) return { problem: `This has to be ${max} or less` };
+  if (!Number.isFinite(number)) return { problem: "This must be a number" };
+  if (integer && !Number.isSafeInteger(number)) return { problem: "This must be a whole number" };
+  if (min !== undefined && number < min) return { problem: `This must be ${min} or more` };
+  if (max !== undefined && number > max) return { problem: `This must be ${max} or less` };
   return { is: number };
 }
 

@@ -117,12 +117,12 @@ test("what is missing or wrong is said at its field", () => {
   const problems = (texts: { [name: string]: string }) => [...argumentsOf(fields, typed(fields, texts)).problems.values()];
   assert.deepEqual(problems({}), ["This is required", "This is required"]);
   assert.deepEqual(problems({ a: "x", e: "0", b: "1.5", c: "many", d: "{" }), [
-    "This has to be a whole number",
-    "This has to be a number",
-    'This has to be JSON: a text stands in "quotation marks"',
+    "This must be a whole number",
+    "This must be a number",
+    'This must be JSON: put a text in "quotation marks"',
   ]);
-  assert.deepEqual(problems({ a: "x", e: "0", b: "0" }), ["This has to be 1 or more"]);
-  assert.deepEqual(problems({ a: "x", e: "0", b: "10" }), ["This has to be 9 or less"]);
+  assert.deepEqual(problems({ a: "x", e: "0", b: "0" }), ["This must be 1 or more"]);
+  assert.deepEqual(problems({ a: "x", e: "0", b: "10" }), ["This must be 9 or less"]);
   assert.deepEqual(problems({ a: "x", e: "1", b: "9", c: "-1.5e3", d: '{"a":[1]}' }), []);
 });
 
@@ -137,7 +137,7 @@ test("lists have as many items as were added, groups are left out when nothing i
   list.items.forEach((item, at) => ((item.draft as { text: string }).text = String(at + 6)));
   assert.deepEqual(argumentsOf(fields, draft).args, { hours: [6, 7] });
   list.items = list.items.slice(1);
-  assert.deepEqual([...argumentsOf(fields, draft).problems.values()], ["There have to be 2"]);
+  assert.deepEqual([...argumentsOf(fields, draft).problems.values()], ["There must be 2"]);
   const place = draft.members[1] as { members: { text: string }[] };
   list.items.push(newItem((fields[0] as Extract<Field, { is: "list" }>).item, 9));
   if (place.members[0] !== undefined) place.members[0].text = "no";
@@ -155,7 +155,7 @@ test("typed JSON has to be an object; nothing is an empty one", () => {
   assert.deepEqual(parseArguments('{"a":1}'), { a: 1 });
   assert.deepEqual(parseArguments("  "), {});
   assert.equal(typeof parseArguments("[1]"), "string");
-  assert.match(parseArguments("{") as string, /^This is no JSON/);
+  assert.match(parseArguments("{") as string, /^This is not JSON/);
 });
 
 test("arguments become a form again", () => {

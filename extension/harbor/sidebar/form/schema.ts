@@ -50,7 +50,7 @@ export function planOf(inputSchema: unknown): Plan {
   try {
     const field = fieldOf(reading, "", inputSchema, true, 0);
     if (field.is === "group") return { is: "form", fields: field.fields };
-    return { is: "json", why: field.is === "json" ? field.why : "its arguments are no object" };
+    return { is: "json", why: field.is === "json" ? field.why : "its arguments are not an object" };
   } catch (error) {
     if (!(error instanceof TooMuch)) throw error;
     return { is: "json", why: "its schema has too many parts for a form" };
@@ -76,7 +76,7 @@ function fieldOf(reading: Reading, name: string, given: unknown, required: boole
     case "array":
       return listOf(reading, common, schema, depth) ?? json("its items are of several kinds");
     case "object":
-      return groupOf(reading, common, schema, depth) ?? json("its names are not known beforehand");
+      return groupOf(reading, common, schema, depth) ?? json("its names are not known in advance");
     default:
       return json("its schema does not say what it is");
   }

@@ -24,7 +24,7 @@ export const browser: View<{ at: "browser" }> = {
     if (view === undefined) return [...head, failure(hands, SWITCH), waiting("Asking…")];
     const isOn = view.on && view.permitted;
     const change = () => hands.act(SWITCH, () => (isOn ? look(hands, { on: false }) : switchOn(hands, view)));
-    const words = isOn ? "On. A client is asked about at its first call." : "Off.";
+    const words = isOn ? "On. Harbor asks you at the first call of a client." : "Off.";
     return [
       ...head,
       h("p", { id: "browser-state" }, words),
@@ -47,7 +47,7 @@ export function heardBrowser(hands: Hands, type: string, payload: Fields): void 
 /** The browser asks first, unless it did before: it takes that from a click only. */
 async function switchOn(hands: Hands, { permitted }: BrowserToolsView): Promise<void> {
   if (!permitted && !(await askForPages())) {
-    hands.say("The browser was not given the permission, so nothing has changed");
+    hands.say("You did not give the browser's permission, so nothing has changed");
     return;
   }
   await look(hands, { on: true });
@@ -58,7 +58,7 @@ async function look(hands: Hands, fields: { on?: boolean; stop?: string }): Prom
 }
 
 function sessionsOf(hands: Hands, { sessions }: BrowserToolsView): Child[] {
-  if (sessions.length === 0) return [empty("Nobody has a tab open here.")];
+  if (sessions.length === 0) return [empty("No client has a tab open here.")];
   return [h("ul.sites", {}, ...sessions.map((session) => sessionOf(hands, session)))];
 }
 

@@ -200,7 +200,7 @@ function planOf(hands: Hands, { source, about }: Installation, found: Installed)
     return [
       notice(
         "warn",
-        h("p", {}, "To find out what it needs, code of the package has to run. It runs in a sandbox without access to your files."),
+        h("p", {}, "To find out what it needs, code of the package must run. It runs in a sandbox without access to your files."),
         h("p.buttons", {}, other, button("Run it", () => plan(hands, source, about, found), { id: "build", busy })),
       ),
     ];

@@ -107,7 +107,7 @@ export function commandOf(of: (name: string) => string): Requests["add_server"] 
     asked.env = Object.fromEntries(
       env.map((row) => {
         const at = row.indexOf("=");
-        if (at < 1) throw new CodedError("ERR_INVALID_REQUEST", `a variable is NAME=VALUE, and this is not: ${row}`);
+        if (at < 1) throw new CodedError("ERR_INVALID_REQUEST", `a variable is written as NAME=VALUE, but this line is not: ${row}`);
         return [row.slice(0, at), row.slice(at + 1)];
       }),
     );

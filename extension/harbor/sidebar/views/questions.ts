@@ -17,7 +17,7 @@ const READ = "questions";
 const NO_WORDS: { [answer: string]: string } = { no: "Don't allow", never: "Never for this client" };
 
 const STANDING_WORDS: { [covers: string]: string } = {
-  once: "one call, when it is made again",
+  once: "one call, when it is repeated",
   chat_tool: "this tool, in one chat",
   chat_server: "what this server's tools write, in one chat",
   flow: "what comes from there, in one chat",
@@ -38,7 +38,7 @@ export const questions: View<{ at: "questions" }> = {
   },
   show: (hands) => [
     h("h2.unseen", { tabindex: "-1", id: "title" }, "Questions"),
-    h("p.soft", {}, "Calls that wait for your yes, and the answers that stand. What you revoke ends at once."),
+    h("p.soft", {}, "Calls that wait for your approval, and the answers that stand. What you revoke ends at once."),
     failure(hands, READ),
     ...shown(hands),
   ],
@@ -78,7 +78,7 @@ function shown(hands: Hands): Child[] {
   return [
     open.length === 0 ? empty("Nothing waits for you.") : list(),
     h("h3", {}, "Answers that stand"),
-    standing.length === 0 ? empty("None. You are asked about each call that needs a yes.") : h("ul.rows.standing", {}, ...standing.map((one) => stands(hands, one))),
+    standing.length === 0 ? empty("None. Harbor asks you about each call that needs approval.") : h("ul.rows.standing", {}, ...standing.map((one) => stands(hands, one))),
     standing.length > 1 ? button("Revoke all", () => revoke(hands, undefined), { id: "revoke-all", class: "quiet danger", busy: hands.isBusy(revoking(undefined)) }) : undefined,
     failure(hands, revoking(undefined)),
   ];
@@ -101,7 +101,7 @@ function question(hands: Hands, one: Approval, inert: boolean): VNode {
     "li",
     { key: id, "data-question": id },
     h("p.what", {}, oneLine(callerWords(one)), ` ${actWords(one)}`, h("span.name.mono", {}, oneLine(tool))),
-    h("p", {}, `You are asked because ${why}.`, state === "missed" ? " Nobody has answered in time: after a yes it runs when it is made again." : ""),
+    h("p", {}, `You are asked because ${why}.`, state === "missed" ? " Nobody answered in time: after a yes it runs when it is repeated." : ""),
     names.length === 0 ? undefined : h("p", {}, LEAVES_WORDS[0], oneLine(source), LEAVES_WORDS[1], foreign(names.join(", "))),
     whole === undefined ? argumentsOf(hands, id, fields) : lines(whole, "All arguments", Infinity),
     h("p.soft", {}, h("time", { datetime: new Date(since).toISOString() }, timeWords(since))),
@@ -127,7 +127,7 @@ function answerButton(hands: Hands, id: string, answer: string, inert: boolean):
     if (yes !== undefined && !mayAllow(guard, performance.now())) return;
     hands.act(answering(id), async () => {
       const { answered } = await hands.ask("approvals_answer", { approval_id: id, answer });
-      hands.say(answered ? "Answered" : "This is not asked any more");
+      hands.say(answered ? "Answered" : "This question is no longer open");
       loadQuestions(hands);
     });
   };
@@ -166,7 +166,7 @@ const revoking = (id: string | undefined): string => `revoke answer ${id ?? "all
 function revoke(hands: Hands, id: string | undefined): void {
   hands.act(revoking(id), async () => {
     const { revoked } = await hands.ask("approvals_revoke", id === undefined ? {} : { approval_id: id });
-    hands.say(revoked === 0 ? "It did not stand any more" : "Revoked");
+    hands.say(revoked === 0 ? "It was already revoked or over" : "Revoked");
     loadQuestions(hands);
   });
 }

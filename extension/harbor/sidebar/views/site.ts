@@ -46,6 +46,6 @@ export const site: View<Here> = {
 
 function mayDo(hands: Hands, origin: string): Child[] {
   const mine = sitesOf((hands.state.grants ?? []).filter((grant) => grant.origin === origin));
-  if (mine.length === 0) return [h("p.soft", {}, "Nothing. It has to ask you first.")];
+  if (mine.length === 0) return [h("p.soft", {}, "Nothing. It must ask you first.")];
   return mine.map((one) => h("div.site", { key: one.profile }, ...permissionsOf(hands, one)));
 }

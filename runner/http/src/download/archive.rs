@@ -116,7 +116,7 @@ pub fn read_zip(packed: impl Read + Seek, most: u64, place: &mut dyn Place) -> R
     let mut archive = ZipArchive::new(packed).map_err(of_zip)?;
     // Its reader shows the last of them only, while others may take the first.
     if archive.has_duplicate_names() {
-        return Err("the archive is not unpacked: a file is in it twice".into());
+        return Err("the archive is not unpacked: it contains a file twice".into());
     }
     let mut unpacking = Unpacking::into(place, most);
     for at in 0..archive.len() {
@@ -180,8 +180,9 @@ impl<'p> Unpacking<'p> {
     fn second_name(&mut self, path: String, of: &[u8]) -> Result<(), String> {
         let of = inside(of)?.unwrap_or_default();
         let first = self.files.iter().find(|entry| entry.path == of).cloned();
-        let first = first
-            .ok_or_else(|| format!("{path} in the archive is a link to {of:?}, which is no file of it"))?;
+        let first = first.ok_or_else(|| {
+            format!("{path} in the archive is a link to {of:?}, which is not a file in the archive")
+        })?;
         self.place.second_name(&path, &of).map_err(|error| at(&path, &error))?;
         self.files.push(Entry { path, ..first });
         Ok(())
@@ -191,17 +192,17 @@ impl<'p> Unpacking<'p> {
 /// A path that stays inside; none of the top itself.
 fn inside(path: &[u8]) -> Result<Option<String>, String> {
     let shown = String::from_utf8_lossy(&path[..path.len().min(80)]).into_owned();
-    let refused = |why: &str| Err(format!("the archive is not unpacked: {shown:?} in it {why}"));
-    let Ok(text) = std::str::from_utf8(path) else { return refused("is no text") };
+    let refused = |why: &str| Err(format!("the archive is not unpacked: its path {shown:?} {why}"));
+    let Ok(text) = std::str::from_utf8(path) else { return refused("is not UTF-8") };
     if text.len() > MAX_PATH || text.chars().any(char::is_control) {
-        return refused("is no name of a file");
+        return refused("is not a valid file name");
     }
     if text.starts_with('/') || text.contains('\\') || text.split('/').any(|part| part == "..") {
-        return refused("leads out of it");
+        return refused("leads out of the archive");
     }
     let parts: Vec<_> = text.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
     if parts.len() > MAX_DEPTH {
-        return refused("is too deep");
+        return refused("is nested too deep");
     }
     Ok((!parts.is_empty()).then(|| parts.join("/")))
 }
@@ -209,7 +210,7 @@ fn inside(path: &[u8]) -> Result<Option<String>, String> {
 /// Checks the target of a link: no more steps up than there are directories above it, and then down. A step up behind a step
 /// down could begin anywhere, since the directory may be a link itself.
 fn target_of<'t>(path: &str, target: &'t [u8]) -> Result<&'t str, String> {
-    let refused = || format!("the archive is not unpacked: the link {path} in it leads out of it");
+    let refused = || format!("the archive is not unpacked: its link {path} leads out of the archive");
     let target = std::str::from_utf8(target).map_err(|_| refused())?;
     let parts: Vec<_> = target.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
     let up = parts.iter().take_while(|part| **part == "..").count();
@@ -237,7 +238,7 @@ impl<R: Read> Read for Bounded<R> {
 }
 
 fn too_large() -> String {
-    "the archive is larger when it is unpacked than what is taken: 1 GiB".into()
+    "the unpacked archive is larger than 1 GiB, the limit".into()
 }
 
 fn at(path: &str, error: &io::Error) -> String {
@@ -252,7 +253,7 @@ fn at(path: &str, error: &io::Error) -> String {
 fn broken(error: io::Error) -> String {
     match error.kind() {
         io::ErrorKind::FileTooLarge => too_large(),
-        _ => "the archive is broken, or was made in a way that is not read here".into(),
+        _ => "the archive is damaged, or has a format that Harbor cannot read".into(),
     }
 }
 
@@ -261,12 +262,12 @@ fn of_zip(error: ZipError) -> String {
     match error {
         ZipError::Io(error) => broken(error),
         ZipError::UnsupportedArchive(why) if why == ZipError::PASSWORD_REQUIRED => {
-            "the archive wants a password, which is not asked for".into()
+            "the archive needs a password, which Harbor does not support".into()
         }
         ZipError::UnsupportedArchive(_) => {
-            "the archive is packed in a way that is not read here; .tar.gz is".into()
+            "the archive uses a compression that Harbor cannot read; use a .tar.gz".into()
         }
-        _ => "the archive is broken: it is no .zip".into(),
+        _ => "the archive is damaged: it is not a valid .zip".into(),
     }
 }
 

@@ -17,7 +17,7 @@ pub fn program<'e>(entries: &'e [Entry], wanted: Option<&str>) -> Result<&'e str
         Some(wanted) => entries.iter().find(|entry| entry.path == wanted).ok_or_else(|| {
             let there = candidates(entries);
             let all = if there.is_empty() { entries.iter().collect() } else { there };
-            format!("there is no file {wanted} in the archive; {}", listed(&all))
+            format!("the archive has no file {wanted}; {}", listed(&all))
         })?,
         None => only(entries)?,
     };
@@ -25,7 +25,7 @@ pub fn program<'e>(entries: &'e [Entry], wanted: Option<&str>) -> Result<&'e str
         Form::Program => Ok(&chosen.path),
         Form::Foreign(machine) => Err(foreign(&chosen.path, machine)),
         _ => Err(format!(
-            "{} in the archive is no program: it is neither machine code nor a script with #!",
+            "{} in the archive is not a program: it is neither machine code nor a script with #!",
             chosen.path
         )),
     }
@@ -49,10 +49,9 @@ fn only(entries: &[Entry]) -> Result<&Entry, String> {
             Form::Foreign(machine) => Err(foreign(&first.path, machine)),
             _ => Err("there is no program in the archive".into()),
         },
-        (several, _) => Err(format!(
-            "there are several programs in the archive: --bin names the one that is the server; {}",
-            listed(several)
-        )),
+        (several, _) => {
+            Err(format!("the archive has several programs: name the server by --bin; {}", listed(several)))
+        }
     }
 }
 
@@ -87,9 +86,9 @@ mod tests {
         let two = [entry("bin/a", true, here()), entry("bin/b", true, here())];
         assert!(of(&two, None).unwrap_err().ends_with("it has bin/a, bin/b"));
         assert_eq!(of(&two, Some("bin/b")), Ok("bin/b".into()));
-        assert!(of(&two, Some("c")).unwrap_err().contains("no file c in the archive; it has bin/a, bin/b"));
+        assert!(of(&two, Some("c")).unwrap_err().contains("the archive has no file c; it has bin/a, bin/b"));
         assert!(of(&[entry("a", true, mac())], None).unwrap_err().contains("a is a program for macOS"));
-        assert!(of(std::slice::from_ref(&readme), Some("README")).unwrap_err().contains("is no program"));
+        assert!(of(std::slice::from_ref(&readme), Some("README")).unwrap_err().contains("is not a program"));
         assert!(of(&[readme], None).unwrap_err().contains("no program in the archive"));
     }
 }

@@ -54,14 +54,14 @@ pub(super) fn fetch(options: &Options) -> Result<(), String> {
     let runtime = runtime.map_err(|error| error.to_string())?;
     runtime.block_on(async {
         let url = options.get("url").unwrap_or_default();
-        let late = || Err(format!("it has not come within {} s", LIMIT.as_secs()));
+        let late = || Err(format!("the download took longer than {} s", LIMIT.as_secs()));
         timeout(LIMIT, perform(options, url)).await.unwrap_or_else(|_| late())
     })
 }
 
 async fn perform(options: &Options, url: &str) -> Result<(), String> {
     let way = Way::of(options);
-    let url = parse(url).map_err(|expected| format!("its address is none: expected {expected}"))?;
+    let url = parse(url).map_err(|expected| format!("its address is not valid: expected {expected}"))?;
     let signed = match options.get("minisign") {
         Some(key) => Some(Signed::new(key, &way.signature(&url).await?)?),
         None => None,
@@ -99,7 +99,7 @@ async fn perform(options: &Options, url: &str) -> Result<(), String> {
 fn is_meant(fetched: &Fetched, wanted: Option<&str>) -> Result<(), String> {
     match wanted {
         Some(wanted) if wanted != fetched.sha256 => Err(format!(
-            "what its address gives now {OTHER_FILE}: its SHA-256 is {}, and not {wanted}",
+            "the file at its address {OTHER_FILE}: its SHA-256 is {}, not {wanted}",
             fetched.sha256
         )),
         _ => Ok(()),
@@ -142,7 +142,7 @@ impl Way {
         let found = self.get(&beside).await?;
         let mut answer = found.ok_or_else(|| {
             format!(
-                "it is not signed: {} has no {}; without a key it would be taken as it is",
+                "it is not signed: {} has no {}; Harbor would install it unchecked only without --minisign-key",
                 place(url),
                 beside.path()
             )
@@ -152,7 +152,7 @@ impl Way {
         while let Some(piece) = pieces.next(&mut answer).await? {
             text.extend_from_slice(&piece);
         }
-        String::from_utf8(text).map_err(|_| "its signature is no text of minisign".into())
+        String::from_utf8(text).map_err(|_| "its signature is not in minisign's format".into())
     }
 
     /// The answer with a file; none where there is none.
@@ -169,12 +169,12 @@ impl Way {
                 StatusCode::OK => Ok(Some(answer)),
                 StatusCode::NOT_FOUND | StatusCode::GONE => Ok(None),
                 StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
-                    Err(format!("{there} gives it to nobody without a key (HTTP {})", status.as_u16()))
+                    Err(format!("{there} requires a key for this file (HTTP {})", status.as_u16()))
                 }
                 status => Err(of_status(status, wait_of(answer.headers()), &there)),
             };
         }
-        Err(format!("{} redirects again and again", place(&url)))
+        Err(format!("{} redirects too many times", place(&url)))
     }
 
     async fn ask(&self, url: &Url) -> Result<Response, String> {
@@ -191,10 +191,11 @@ impl Way {
     fn follow(&self, from: &Url, answer: &Response) -> Result<Url, String> {
         let here = place(from);
         let to = answer.headers().get(LOCATION).and_then(|to| from.join(to.to_str().ok()?).ok());
+        let to = to.ok_or_else(|| {
+            format!("{here} redirects without an address (HTTP {})", answer.status().as_u16())
+        })?;
         let to =
-            to.ok_or_else(|| format!("{here} redirects to nowhere (HTTP {})", answer.status().as_u16()))?;
-        let to =
-            parse(to.as_str()).map_err(|_| format!("{here} redirects to what is no address of a file"))?;
+            parse(to.as_str()).map_err(|_| format!("{here} redirects to an address that is not a file's"))?;
         match to.scheme() {
             "https" => Ok(to),
             _ if self.allow_http => Ok(to),
@@ -218,14 +219,13 @@ impl Pieces {
         &mut self,
         answer: &mut Response,
     ) -> Result<Option<impl Deref<Target = [u8]> + use<>>, String> {
-        let too_large =
-            |most| Err(format!("it is larger than {}, which is more than is fetched", amount(most)));
+        let too_large = |most| Err(format!("it is larger than {}, the limit", amount(most)));
         if answer.content_length().is_some_and(|length| length > self.most) {
             return too_large(self.most);
         }
         let piece = timeout(SILENCE, answer.chunk()).await;
-        let piece = piece
-            .map_err(|_| format!("nothing more came from {} for {} s", self.place, SILENCE.as_secs()))?;
+        let piece =
+            piece.map_err(|_| format!("{} sent nothing more for {} s", self.place, SILENCE.as_secs()))?;
         let piece = piece.map_err(|_| {
             format!("the connection to {} was lost after {}; try again", self.place, amount(self.size))
         })?;

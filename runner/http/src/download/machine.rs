@@ -92,8 +92,8 @@ fn elf(rest: &[u8]) -> Form {
 #[must_use]
 pub fn foreign(what: &str, machine: &str) -> String {
     format!(
-        "{what} is a program for {machine}, and this is Linux on {ARCH}; look for another file where it is offered, {{arch}} in \
-         the address stands for {ARCH}"
+        "{what} is a program for {machine}, but this is Linux on {ARCH}; look for the file for this machine ({{arch}} \
+         in the address stands for {ARCH})"
     )
 }
 

@@ -36,9 +36,7 @@ pub fn run(arguments: &[OsString]) -> Option<ExitCode> {
     };
     let done = match Options::read(words) {
         Some(options) if options.get("build") == Some(BUILD) => step(&options),
-        _ => {
-            Err("another Harbor was installed meanwhile; `harbor shutdown`, and the next one is whole".into())
-        }
+        _ => Err("Harbor was upgraded meanwhile; run `harbor shutdown` and try again".into()),
     };
     Some(match done {
         Ok(()) => ExitCode::SUCCESS,

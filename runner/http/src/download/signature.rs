@@ -23,8 +23,9 @@ impl Signed {
     /// Reads both.
     pub(super) fn new(key: &str, signature: &str) -> Result<Self, String> {
         let key = PublicKey::from_base64(key)
-            .map_err(|_| "the key of --minisign-key is no public key of minisign")?;
-        let signature = Signature::decode(signature).map_err(|_| "its signature is no text of minisign")?;
+            .map_err(|_| "the value of --minisign-key is not a minisign public key")?;
+        let signature =
+            Signature::decode(signature).map_err(|_| "its signature is not in minisign's format")?;
         Ok(Self { key, signature })
     }
 
@@ -52,11 +53,10 @@ impl Signed {
         };
         judged.map_err(|error| match error {
             Error::UnexpectedKeyId => {
-                "it is signed by another key than the one that was given: do not take it before whoever publishes it says \
-                 why, by another way"
+                "it is signed by a different key than the given one: do not install it until its publisher has explained why"
                     .into()
             }
-            _ => "its signature is bad: this is not the file that was signed".into(),
+            _ => "its signature does not match: this is not the file that was signed".into(),
         })
     }
 }
@@ -81,13 +81,13 @@ mod tests {
     #[test]
     fn only_what_was_signed_is_good() {
         assert_eq!(check(KEY, SIGNATURE, "test"), Ok(()));
-        assert!(check(KEY, SIGNATURE, "Test").unwrap_err().contains("signature is bad"));
+        assert!(check(KEY, SIGNATURE, "Test").unwrap_err().contains("signature does not match"));
         // What is said in its comment is signed, too.
         let other = SIGNATURE.replace("file:test", "file:tost");
-        assert!(check(KEY, &other, "test").unwrap_err().contains("signature is bad"));
+        assert!(check(KEY, &other, "test").unwrap_err().contains("signature does not match"));
         let other = KEY.replace("Qf6", "Qg6");
-        assert!(check(&other, SIGNATURE, "test").unwrap_err().contains("by another key"));
-        assert!(check(KEY, "<html>", "test").unwrap_err().contains("no text of minisign"));
-        assert!(check("RW", SIGNATURE, "test").unwrap_err().contains("no public key"));
+        assert!(check(&other, SIGNATURE, "test").unwrap_err().contains("by a different key"));
+        assert!(check(KEY, "<html>", "test").unwrap_err().contains("not in minisign's format"));
+        assert!(check("RW", SIGNATURE, "test").unwrap_err().contains("not a minisign public key"));
     }
 }

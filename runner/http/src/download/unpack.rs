@@ -62,13 +62,15 @@ fn place(file: &Path, files: &Path, name: &str, wanted: Option<&str>) -> Result<
 /// A program that is no archive.
 fn alone(file: &Path, files: &Path, name: &str, form: &Form, wanted: Option<&str>) -> Result<String, String> {
     match form {
-        Form::Program if wanted.is_some() => Err("it is one program and no archive: leave --bin out".into()),
+        Form::Program if wanted.is_some() => {
+            Err("it is a single program, not an archive: leave --bin out".into())
+        }
         Form::Program => {
             fs::rename(file, files.join(name)).map_err(|error| format!("it cannot be unpacked: {error}"))?;
             Ok(name.to_owned())
         }
         Form::Foreign(machine) => Err(foreign("it", machine)),
-        Form::Page => Err("it is a page of the web; the address has to be that of the file itself".into()),
-        _ => Err("it is neither a program nor a .tar.gz or .zip with one".into()),
+        Form::Page => Err("it is a web page; use the address of the file itself".into()),
+        _ => Err("it is neither a program nor a .tar.gz or .zip".into()),
     }
 }

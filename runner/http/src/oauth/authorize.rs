@@ -55,7 +55,7 @@ async fn perform(
                 let Some(query) = petition.answer().await else {
                     return Err(Failure {
                         kind: RemoteEnd::NotAuthorized,
-                        why: "nobody waits for it".into(),
+                        why: "nobody is waiting for this sign-in any more".into(),
                     });
                 };
                 flow.on(LoginEvent::Redirected(query.expose()), now())
@@ -80,7 +80,7 @@ fn nonces() -> Result<Nonces, Failure> {
     let random = || {
         let mut bytes = [0; RANDOM];
         let filled = rustls::crypto::ring::default_provider().secure_random.fill(&mut bytes);
-        let why = "this system has no random numbers".into();
+        let why = "this system gives no random numbers".into();
         filled.map(|()| bytes).map_err(|_| Failure { kind: RemoteEnd::NotAuthorized, why })
     };
     Ok(Nonces::of(&random()?, &random()?))
@@ -108,12 +108,14 @@ async fn probe(http: &Http) -> Result<(u16, String), Failure> {
 
 /// Gives the grant back; the cause of the end is `Stopped` where that was taken.
 pub async fn revoke(server: &Remote<'_>, env: Vec<(String, String)>) -> EndCause<'static> {
-    let no_place = || "the authorization server has no place where that is done";
+    let no_place = || "the authorization server offers no way to revoke a login";
     let refused = |why: String| end(Failure { kind: RemoteEnd::NotAuthorized, why });
     let Some(form) = server.grant.as_ref().and_then(revocation) else { return refused(no_place().into()) };
     match (Fetch { reach: reach_of(server), env }).post(&form).await {
         Ok((200, _)) => EndCause::Stopped,
-        Ok((status, _)) => refused(format!("the authorization server did not take it back (HTTP {status})")),
+        Ok((status, _)) => {
+            refused(format!("the authorization server did not revoke the login (HTTP {status})"))
+        }
         Err(failure) => end(failure),
     }
 }
@@ -126,7 +128,7 @@ pub async fn renew(
 ) -> EndCause<'static> {
     let never = |why: &str| end(Failure { kind: RemoteEnd::NotAuthorized, why: why.into() });
     let Some((grant, form)) = server.grant.as_ref().and_then(|grant| Some((grant, renewal(grant)?))) else {
-        return never("nothing renews it");
+        return never("the login has no refresh token");
     };
     let (status, body) = match (Fetch { reach: reach_of(server), env }).post(&form).await {
         Ok(heard) => heard,

@@ -59,7 +59,7 @@ impl Fetch {
                     None => return read(answer, &url).await,
                 }
             }
-            Err(Trouble::broken(format!("{} redirects again and again", place(&url))))
+            Err(Trouble::broken(format!("{} redirects too many times", place(&url))))
         };
         in_time(fetch, url).await
     }
@@ -78,7 +78,7 @@ impl Fetch {
     /// # Errors
     /// Why there is no answer.
     pub async fn post(&self, form: &TokenForm) -> Result<Heard, Failure> {
-        let url = parse(&form.url).map_err(|_| of(Trouble::broken("a token endpoint that is no URL")))?;
+        let url = parse(&form.url).map_err(|_| of(Trouble::broken("the token endpoint is not a URL")))?;
         let mut request = self.client(&url)?.post(url.clone());
         if let Some(mut basic) =
             form.basic.as_ref().and_then(|basic| HeaderValue::from_str(basic.expose()).ok())

@@ -44,7 +44,8 @@ pub struct Prepared {
 /// When the provider cannot be asked that.
 pub fn prepare(chat: &Chat) -> Result<Prepared, Failure> {
     if chat.target.kind == Kind::OpenAi && chat.tools.len() > OPENAI_TOOLS {
-        let why = format!("OpenAI takes {OPENAI_TOOLS} tools at most, and there are {}", chat.tools.len());
+        let why =
+            format!("OpenAI accepts at most {OPENAI_TOOLS} tools, but this request has {}", chat.tools.len());
         return Err(failed(Cause::Refused, why));
     }
     let (path, body) = match chat.target.dialect {

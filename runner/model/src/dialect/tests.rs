@@ -104,7 +104,7 @@ fn too_many_tools_for_openai_are_refused_here() {
     let failure = prepare(&chat).unwrap_err();
     assert_eq!(
         (failure.cause, failure.message.as_str()),
-        (Cause::Refused, "OpenAI takes 128 tools at most, and there are 200")
+        (Cause::Refused, "OpenAI accepts at most 128 tools, but this request has 200")
     );
     chat.target.kind = Kind::LlamaServer;
     assert_eq!(sent(&chat)["tools"].as_array().unwrap().len(), 200);

@@ -75,9 +75,9 @@ impl Stream {
     pub fn feed(&mut self, bytes: &[u8]) -> Result<(), Failure> {
         self.bytes += bytes.len();
         if self.bytes > MAX_ANSWER {
-            return Err(failed(Cause::Protocol, "the answer has no end"));
+            return Err(failed(Cause::Protocol, "the answer is too long"));
         }
-        let too_long = || failed(Cause::Protocol, "a line of the answer has no end");
+        let too_long = || failed(Cause::Protocol, "a line of the answer is too long");
         let (state, answer) = (&mut self.state, &mut self.answer);
         let mut wrong = None;
         let mut take = |name: &str, data: &[u8]| {

@@ -262,7 +262,7 @@ fn lines_and_streams_without_end_are_refused() {
     let mut endless = stream(Dialect::Chat, Kind::OpenAiCompatible);
     let comment = [b": ", vec![b'x'; 1024 * 1024].as_slice(), b"\n\n"].concat();
     let fed = (0..256).try_for_each(|_| endless.feed(&comment));
-    assert_eq!(fed.unwrap_err().message, "the answer has no end");
+    assert_eq!(fed.unwrap_err().message, "the answer is too long");
 }
 
 #[test]

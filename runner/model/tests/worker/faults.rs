@@ -68,7 +68,7 @@ fn answers_that_are_none_are_told_apart() {
         (
             answer("307 Temporary Redirect", &["Location: http://127.0.0.1:9/"], ""),
             Cause::Refused,
-            Some("no key goes"),
+            Some("does not send the key there"),
         ),
         (answer("302 Found", &["Location: /v1/other"], ""), Cause::Refused, None),
         (

@@ -64,7 +64,7 @@ impl<'s> Look<'s> {
             }
             // Below the root it would change what references mean.
             ("$id" | "id", Value::String(_)) if depth > 1 && (key == "$id" || self.is_draft_4()) => {
-                Err("its schema has schemas with identifiers of their own".into())
+                Err("its schema contains schemas with their own identifiers".into())
             }
             ("pattern", Value::String(pattern)) => self.pattern(pattern),
             ("patternProperties", Value::Object(members)) => {
@@ -77,7 +77,7 @@ impl<'s> Look<'s> {
     fn pattern(&mut self, pattern: &str) -> Result<(), String> {
         self.patterns += 1;
         if pattern.len() > MAX_PATTERN || self.patterns > MAX_PATTERNS {
-            return Err("its schema has a pattern over 4096 bytes, or more than 100 patterns".into());
+            return Err("its schema has a pattern longer than 4096 bytes, or more than 100 patterns".into());
         }
         Ok(())
     }

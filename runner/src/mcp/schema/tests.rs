@@ -59,7 +59,7 @@ fn mismatches_are_told_by_place_and_expectation_without_the_value() {
             r#"{"n":3,"m":{"secret":1}}"#,
             wrong(
                 "/m",
-                "the name of a property: it is longer than 3 characters",
+                "the name of a property is wrong: it is longer than 3 characters",
                 "/properties/m/propertyNames/maxLength",
             ),
         ),
@@ -87,7 +87,7 @@ fn json_without_a_value_here_is_left_unchecked() {
         r#""\ud800""#.into(),
         nested(100_000),
     ] {
-        let why = "they have a number, a text or a depth that cannot be read";
+        let why = "the data has a number, a text or a depth that Harbor cannot read";
         assert_eq!(checker.check(&format!("{{\"n\":{n}}}")), Verdict::NotChecked(why), "{n:.20}");
     }
     assert_eq!(
@@ -124,7 +124,7 @@ fn references_lead_to_the_schema_itself_and_nowhere_else() {
         assert_eq!(refused(&json!({"$ref": to})), format!("its schema refers to something outside it: {to}"));
     }
     assert!(refused(&json!({"$dynamicRef": "#a"})).contains("dynamic"));
-    assert!(refused(&json!({"properties": {"a": {"$id": "x"}}})).contains("identifiers of their own"));
+    assert!(refused(&json!({"properties": {"a": {"$id": "x"}}})).contains("with their own identifiers"));
     // As names of properties, or as data in a draft without them, these are no keywords.
     let names = json!({"properties": {"$id": {}, "id": {}, "$ref": {}}, "default": {"id": "x"}});
     assert_eq!(checker(&names).check(r#"{"id":1,"$ref":"x"}"#), Verdict::Fits);
@@ -172,7 +172,7 @@ fn doubling(keyword: &str, levels: u32, last: &Value) -> Value {
 
 #[test]
 fn a_schema_that_asks_for_too_many_steps_is_left_unchecked() {
-    const STEPS: Verdict = Verdict::NotChecked("their schema asks for too many steps");
+    const STEPS: Verdict = Verdict::NotChecked("the check takes too many steps");
     for keyword in ["allOf", "anyOf", "oneOf"] {
         let checker = checker(&doubling(keyword, 40, &json!({"type": "string"})));
         assert_eq!(checker.check("{}"), STEPS, "{keyword}");
@@ -204,7 +204,7 @@ fn a_schema_that_asks_for_too_many_steps_is_left_unchecked() {
     assert_eq!(refused(&unfolds), "its schema has too many branches");
     assert_eq!(
         checker(&json!({"type": "object"})).check(&" ".repeat(MAX_DATA + 1)),
-        Verdict::NotChecked("they are longer than 1 MiB")
+        Verdict::NotChecked("the data is longer than 1 MiB")
     );
 }
 

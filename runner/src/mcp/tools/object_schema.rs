@@ -82,7 +82,7 @@ pub fn remark(left_out: &[String]) -> Option<String> {
     names.extend((left_out.len() > MOST_NAMED).then(|| format!("{} more", left_out.len() - MOST_NAMED)));
     (!names.is_empty()).then(|| {
         format!(
-            "left out, since their inputSchema is none of an object, and AI clients would drop the whole list: {}",
+            "tools are left out: their inputSchema is not an object schema, and AI clients would reject the whole list: {}",
             names.join(", ")
         )
     })

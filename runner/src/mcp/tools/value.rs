@@ -72,7 +72,7 @@ impl<'de> Visitor<'de> for Seed<'_> {
             (self.0)(&key);
             let value = map.next_value_seed(Seed(self.0))?;
             if members.insert(key, value).is_some() {
-                return Err(A::Error::custom("a key stands twice"));
+                return Err(A::Error::custom("a key occurs twice"));
             }
         }
         Ok(Value::Object(members))

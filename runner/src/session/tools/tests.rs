@@ -145,7 +145,7 @@ fn invalid_arguments(path: &'static str, why: &'static str) -> Outcome<'static> 
 
 /// What the log says of results of `t` that do not fit.
 fn unfit(why: &str) -> FromRunner<'static> {
-    remark(&format!("the results of tool \"t\" do not fit its outputSchema: {why}; they are passed on"))
+    remark(&format!("a result of tool \"t\" does not fit its outputSchema: {why}; Harbor passes it on"))
 }
 
 fn result(value: &Value) -> Outcome<'static> {
@@ -175,7 +175,7 @@ fn the_pages_of_a_fetched_list_go_up_whole_and_taken_apart() {
     else {
         panic!("{told:?}")
     };
-    assert_eq!(*log, remark("items of tools/list are left out: 1; of the first, it has no name"));
+    assert_eq!(*log, remark("1 items of tools/list are left out; the first because it has no name"));
     assert_eq!(items, r#"[{"name":"a","title":"A"},{"title":"none"},{"name":"b"}]"#);
     assert_eq!(*tools, read_tools(items).0);
     assert_eq!(tools.iter().map(|tool| tool.name.as_ref()).collect::<Vec<_>>(), ["a", "b"]);
@@ -195,7 +195,7 @@ fn a_tool_that_is_nested_too_deep_is_a_remark_and_in_no_list() {
     };
     assert_eq!(
         *log,
-        remark("items of tools/list are left out: 1; of the first, it is nested more than 128 deep")
+        remark("1 items of tools/list are left out; the first because it is nested more than 128 deep")
     );
     assert_eq!(tools.iter().map(|tool| tool.name.as_ref()).collect::<Vec<_>>(), ["t"]);
 }
@@ -209,7 +209,8 @@ fn a_tool_whose_name_means_something_else_is_in_no_list_and_a_flaw_says_why() {
     let [log, FromRunner::Reply { outcome: Outcome::Tools { tools, flaws, .. }, .. }] = &told[..] else {
         panic!("{told:?}")
     };
-    let flaw = "items of tools/list are left out: 4; of the first, its name is `*`, which means every tool";
+    let flaw =
+        "4 items of tools/list are left out; the first because its name is `*`, which means every tool";
     assert_eq!((log, &flaws[..]), (&remark(flaw), &[flaw.into()][..]));
     assert_eq!(tools.iter().map(|tool| tool.name.as_ref()).collect::<Vec<_>>(), ["t"]);
 }
@@ -316,7 +317,7 @@ fn large_arguments_are_a_remark_once_and_no_refusal() {
         stage.call(2, "t", &large);
         assert_eq!(stage.sent().len(), 1);
     }
-    let text = r#"the arguments of tool "t" were not checked: they are longer than 1 MiB"#;
+    let text = r#"the arguments of tool "t" were not checked: the data is longer than 1 MiB"#;
     assert_eq!(stage.told(), [remark(text)]);
 }
 
@@ -337,7 +338,7 @@ fn arguments_that_cannot_be_read_are_a_remark_once_and_no_refusal() {
             assert!(sent.contains(&format!("\"arguments\":{arguments}")), "{sent:.200}");
         }
         let text = "the arguments of tool \"t\" were not checked: \
-                    they have a number, a text or a depth that cannot be read";
+                    the data has a number, a text or a depth that Harbor cannot read";
         assert_eq!(stage.told(), [remark(text)]);
     }
 }
@@ -349,7 +350,7 @@ fn results_that_cannot_be_read_are_a_remark_once_and_no_refusal() {
         let result = format!("{{\"structuredContent\":{{\"n\":{value}}}}}");
         let told: Vec<_> = (0..2).flat_map(|_| stage.round_trip_of("t", &result)).collect();
         let text = "the results of tool \"t\" were not checked: \
-                    they have a number, a text or a depth that cannot be read";
+                    the data has a number, a text or a depth that Harbor cannot read";
         let whole = || reply(9, Outcome::Result(result.clone().into()));
         assert_eq!(told, [remark(text), whole(), whole()]);
     }
@@ -358,13 +359,13 @@ fn results_that_cannot_be_read_are_a_remark_once_and_no_refusal() {
 #[test]
 fn a_result_that_does_not_fit_the_output_schema_is_passed_on_and_remarked_on_once() {
     let rows = [
-        (r#"{"structuredContent":{"n":"sesame"}}"#, "/properties/n/type does not hold"),
-        (r#"{"structuredContent":[1,2]}"#, "/type does not hold"),
-        (r#"{"structuredContent":null}"#, "/type does not hold"),
+        (r#"{"structuredContent":{"n":"sesame"}}"#, "the rule /properties/n/type is broken"),
+        (r#"{"structuredContent":[1,2]}"#, "the rule /type is broken"),
+        (r#"{"structuredContent":null}"#, "the rule /type is broken"),
         (r#"{"content":[]}"#, "it has no structuredContent"),
         (
             r#"{"structuredContent":{"n":1},"structuredContent":{"n":"x"}}"#,
-            "structuredContent or isError stands in it twice",
+            "it has structuredContent or isError twice",
         ),
     ];
     for era in [Era::Legacy, Era::Modern] {
@@ -420,7 +421,7 @@ fn a_call_that_is_sent_again_has_its_last_result_checked() {
     let [FromRunner::Ask { ask, .. }] = &told[..] else { panic!("{told:?}") };
     stage.session.answer(*ask, &AskAnswer::Result("{}".into()));
     stage.answer(&json!({"structuredContent": {}}));
-    assert_eq!(stage.told()[0], unfit("/required does not hold"));
+    assert_eq!(stage.told()[0], unfit("the rule /required is broken"));
 }
 
 #[test]

@@ -31,7 +31,7 @@ fn calls_that_cannot_be_made_are_told_to_the_model() {
     let (step, told) = one("nothing_like_it", "{}");
     assert!(step["is_error"] == true && told.contains("there is no tool nothing_like_it"), "{told}");
     let (step, told) = one("s_look", "{\"broken\": ");
-    assert!(step["is_error"] == true && told.contains("no JSON object"), "{told}");
+    assert!(step["is_error"] == true && told.contains("not a JSON object"), "{told}");
 }
 
 #[test]

@@ -134,7 +134,7 @@ fn where_nobody_can_ask_nothing_is_written_after_untrusted_text() {
     let answer = started(&scene, &json!({})).wait(LIMIT).unwrap();
     assert_eq!(answer["output"], "done");
     let results = &scene.provider.rounds()[3].results;
-    let refused = |at: usize| results[at].contains("nobody is here who could be asked");
+    let refused = |at: usize| results[at].contains("nobody is here to approve it");
     assert_eq!([refused(0), refused(1), refused(2)], [false, false, true], "{results:?}");
     assert!(scene.bridge.push_now("approval").is_none());
 }

@@ -164,7 +164,7 @@ fn calls_and_results_of_a_round_are_there_after_the_bridge_was_killed_in_it() {
     let said: Vec<_> = messages.iter().map(|message| message["role"].as_str().unwrap()).collect();
     assert_eq!(said, ["user", "assistant", "tool", "tool"], "{messages:?}");
     assert!(messages[2].to_string().contains("PAYMENT"), "{messages:?}");
-    assert!(messages[3].to_string().contains("It may have had its effect"), "{messages:?}");
+    assert!(messages[3].to_string().contains("It may have taken effect"), "{messages:?}");
 }
 
 #[test]
@@ -191,7 +191,7 @@ fn what_the_disk_refuses_is_told_and_written_down_when_it_can_be() {
     scene.bridge = Bridge::start(&scene.home);
     let listed = scene.bridge.call("chat_list_sessions", &json!({})).unwrap();
     assert!(
-        listed["unreadable"][0].as_str().unwrap().contains("its first 1 messages can be read"),
+        listed["unreadable"][0].as_str().unwrap().contains("only its first 1 messages are readable"),
         "{listed:?}"
     );
     assert_eq!(scene.messages().len(), 1);

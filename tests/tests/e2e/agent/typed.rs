@@ -123,7 +123,7 @@ fn a_private_conversation_goes_with_the_terminal_that_is_ended_in_its_middle() {
     usual.args(["chat", "--private", "--model", "p:m"]);
     let mut terminal =
         Terminal::start(&programs::behind(&["/bin/sh", "-c", "exec \"$@\" 2>&1", "sh"], &usual));
-    terminal.wait_for("nothing is written down");
+    terminal.wait_for("nothing is stored");
     terminal.press("hello\r");
     let sessions = || scene.bridge.call("chat_list_sessions", &json!({})).unwrap()["total"].clone();
     wait_until("it has begun", LIMIT, || sessions() == 2);

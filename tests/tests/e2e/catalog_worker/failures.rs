@@ -52,7 +52,7 @@ fn a_server_that_says_wait_is_left_alone_by_people_too() {
     let wait = u128::from(until.unwrap()) - now;
     assert!((3_500_000..=3_600_000).contains(&wait), "{wait}");
     let (why, again) = worker.failure();
-    assert_eq!((why.as_str(), again), ("the server asked to be left alone for a while", until));
+    assert_eq!((why.as_str(), again), ("the server asked Harbor to wait", until));
     assert_eq!(web.requests().len(), 2, "it was not asked");
     assert_eq!(place.rows(ENTRIES).len(), 2);
 }
@@ -83,8 +83,8 @@ fn a_server_that_is_broken_is_tried_three_times() {
 
 #[test]
 fn slow_and_silent_ones_end() {
-    fails_within(500, |_| Reply::Silence, "no whole answer within 0.5 s");
-    fails_within(500, |_| Reply::Trickle, "no whole answer within 0.5 s");
+    fails_within(500, |_| Reply::Silence, "the answer was not complete within 0.5 s");
+    fails_within(500, |_| Reply::Trickle, "the answer was not complete within 0.5 s");
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn pages_in_a_circle_end() {
         let servers: Vec<_> = (0..3).map(|n| active(&format!("io.test/{cursor}{n}"), "X.")).collect();
         Reply::ok(json!({"servers": servers, "metadata": {"nextCursor": cursor}}).to_string())
     };
-    fails(move |request| page(if request.value("cursor") == Some("a") { "b" } else { "a" }), "in a circle");
+    fails(move |request| page(if request.value("cursor") == Some("a") { "b" } else { "a" }), "form a circle");
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn an_answer_may_send_on_five_times_and_not_in_a_circle() {
     let place = Place::new(&[("list", CatalogSourceKind::Awesome, web.url("/README.md"))]);
     assert_eq!(Driven::configured(&place).refresh(false).0.added, 1);
     let place = Place::new(&[("list", CatalogSourceKind::Awesome, web.url("/round"))]);
-    assert_eq!(Driven::configured(&place).failure().0, "the server sends on more than 5 times");
+    assert_eq!(Driven::configured(&place).failure().0, "the server redirects more than 5 times");
 }
 
 #[test]
@@ -166,7 +166,7 @@ fn behind_a_proxy_an_answer_sends_on_to_what_is_found_here_or_to_its_own_host() 
         Place::new(&[("list", CatalogSourceKind::Awesome, format!("http://list.invalid/{path}"))])
     };
     assert_eq!(Driven::configured_with(&of("README.md"), &env).refresh(false).0.added, 1);
-    for (path, why) in [("away", "is not found here"), ("here", "a private address")] {
+    for (path, why) in [("away", "this machine cannot resolve"), ("here", "a private address")] {
         let (said, _) = Driven::configured_with(&of(path), &env).failure();
         assert!(said.contains(why), "{said}");
     }

@@ -123,8 +123,8 @@ fn results_are_checked_where_the_person_wants_that_and_passed_on_in_any_case() {
             assert_eq!(answer.unwrap()["result"]["structuredContent"], wrong);
         }
         let logs = bridge.logs("s");
-        let said = "the results of tool \"counted\" do not fit its outputSchema: /properties/n/type does not hold; \
-                    they are passed on";
+        let said = "a result of tool \"counted\" does not fit its outputSchema: the rule /properties/n/type is broken; \
+                    Harbor passes it on";
         let told = logs.iter().filter(|line| line["text"] == said).count();
         assert_eq!(told, usize::from(check), "{logs:#?}");
         assert!(!logs.iter().any(|line| line.to_string().contains("sesame")), "{logs:#?}");

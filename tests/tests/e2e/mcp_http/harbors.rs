@@ -34,7 +34,7 @@ fn has_logged(bridge: &Bridge, id: &str, text: &str) -> bool {
 fn harbor_is_no_server_of_its_own_but_one_of_another_harbor() {
     let rig = Rig::new();
     let refused = connect(&rig.bridge, "it", &rig).unwrap_err();
-    assert!(refused.contains("this is the Harbor that asks"), "{refused}");
+    assert!(refused.contains("Harbor cannot be its own server"), "{refused}");
     let home = Home::new();
     let other = Bridge::start(&home);
     connect(&other, "it", &rig).unwrap();

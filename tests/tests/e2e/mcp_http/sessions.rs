@@ -44,10 +44,7 @@ fn a_session_lists_and_calls_and_ends_for_good() {
     assert_eq!(caller.ask(&json!(1), "ping", &json!({})).status, 404);
     wait_until("its connection to end", LIMIT, || connected(&rig.bridge) == 0);
     let said = rig.server.program.stderr();
-    assert!(
-        said.contains("a session of ai (t) has begun") && said.contains("its client has ended it"),
-        "{said}"
-    );
+    assert!(said.contains("a session of ai (t) has begun") && said.contains("its client ended it"), "{said}");
     for secret in [&rig.token, caller.session.as_ref().unwrap(), "s__echo"] {
         assert!(!said.contains(secret), "{said}");
     }
@@ -165,7 +162,7 @@ fn a_bridge_that_is_killed_fails_the_call_and_the_session_goes_on_with_the_next_
         bridge.kill();
         let answer = call.join().unwrap();
         let text = answer["result"]["content"][0]["text"].as_str().unwrap();
-        assert!(text.contains("may have been made"), "{answer}");
+        assert!(text.contains("may have run"), "{answer}");
     });
     let answer = caller.tool(&json!(1), "s__echo", &json!({"n": 2})).answer();
     assert_eq!(answer["result"]["structuredContent"], json!({"n": 2}), "{answer}");

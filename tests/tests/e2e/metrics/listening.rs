@@ -104,8 +104,8 @@ fn an_address_of_the_command_line_must_be_had() {
     let (code, said) = failed(&at.to_string());
     assert_eq!(code, Some(1));
     let wanted = format!(
-        "harbor-bridge: cannot listen on {at} for metrics: Address already in use (os error 98); use another \
-         address, or stop what listens there\n"
+        "harbor-bridge: cannot listen on {at} for metrics: Address already in use (os error 98); use another address, \
+         or stop the program that listens there\n"
     );
     assert!(said.ends_with(&wanted), "{said}");
     let (code, said) = failed("0.0.0.0:9464");

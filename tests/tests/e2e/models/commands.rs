@@ -42,7 +42,7 @@ fn a_provider_is_added_given_its_key_checked_asked_and_removed() {
     assert_eq!(err.lines().count(), 1, "{err}");
 
     let add = ["models", "add", "openai-compatible", "--name", "p", "--url", &provider.url()];
-    assert!(done(&home, &add).ends_with("; it wants a key, which `harbor models key p` asks for\n"));
+    assert!(done(&home, &add).ends_with("; it requires a key, which `harbor models key p` asks for\n"));
     let nobody = ["models", "add", "openai-compatible", "--name", "nobody", "--url", "http://127.0.0.1:1/v1"];
     let added = done(&home, &nobody);
     assert!(added.contains("it cannot be used yet: ") && added.contains("127.0.0.1:1"), "{added}");
@@ -131,7 +131,7 @@ fn at_a_terminal_text_comes_piece_by_piece_and_a_line_says_what_it_took() {
     let mut terminal = ask("p:hangs");
     terminal.wait_for("and");
     terminal.press("\x03");
-    terminal.wait_for("it was cancelled");
+    terminal.wait_for("was cancelled");
     assert_eq!(terminal.end().0, 1);
     let mut terminal = Terminal::start(scene.home.command("harbor").args(["models", "key", "p"]));
     terminal.wait_for("(not shown)");

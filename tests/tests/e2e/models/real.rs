@@ -97,7 +97,7 @@ fn a_real_model_answers_in_both_formats() {
         let ask = ["ask", "Say something.", "--max-tokens", "12"];
         let (said, err, code) = harbor(&real.home, &ask, "");
         assert!(!said.trim().is_empty() && code == Some(0), "{provider}: {err}");
-        assert_eq!(err, "harbor: the answer was cut off: it may have no more tokens\n");
+        assert_eq!(err, "harbor: the answer was cut off at its token limit\n");
         let (whole, ..) = harbor(&real.home, &[&ask[..], &["--json"]].concat(), "");
         let whole: Value = serde_json::from_str(&whole).unwrap();
         assert_eq!((&whole["provider"], &whole["model"]), (&json!(provider), &json!("smollm2")));

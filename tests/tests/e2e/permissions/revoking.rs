@@ -75,7 +75,7 @@ fn a_call_that_another_grant_covers_goes_on() {
     };
     assert_eq!(revoke("--always"), "");
     assert_eq!(running(&bridge, SITE), [json!(["ALLOW_ONCE", 1])]);
-    assert_eq!(revoke("--once"), "harbor: 1 call that ran on it was ended; its result is not given\n");
+    assert_eq!(revoke("--once"), "harbor: 1 call that used it was ended, and its result is dropped\n");
     assert_eq!(call.wait(PROMPT).unwrap_err().code, "ERR_SCOPE_REQUIRED");
 }
 
@@ -170,7 +170,7 @@ fn what_a_full_disk_refuses_of_a_denial_holds_is_named_and_is_stored_later() {
     let output = home.command("harbor").args(["revoke", SITE, CALL]).output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(
-        output.status.success() && said.contains("it is in force, but could not be written to disk"),
+        output.status.success() && said.contains("it is in force, but not written to the disk"),
         "{said}"
     );
     assert_eq!(site.try_tool("s/echo"), "ERR_SCOPE_REQUIRED");
@@ -179,7 +179,7 @@ fn what_a_full_disk_refuses_of_a_denial_holds_is_named_and_is_stored_later() {
     let output = home.command("harbor").arg("grants").output().unwrap();
     let [out, err] = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
     assert!(out.contains("the bridge ends"), "{out}");
-    assert!(err.contains(&format!("{CALL} of {SITE} is revoked until the bridge ends")), "{err}");
+    assert!(err.contains(&format!("{CALL} of {SITE} is revoked only until the bridge ends")), "{err}");
 
     disk.make_room();
     wait_until("the disk to have it", LIMIT, || !reasons(&bridge).contains(&json!("grants_unstored")));

@@ -125,7 +125,7 @@ fn the_command_line_knows_them() {
     let entry = json!({"mcpServers": {"far": {"type": "http", "url": url, "headers": {"X-Key": "v4lue"}}}});
     std::fs::write(&file, entry.to_string()).unwrap();
     let (out, _, _) = home.harbor(&["import", file.to_str().unwrap(), "--yes"]);
-    assert!(out.contains("far: skipped: it is at 127.0.0.1:") && out.contains("--allow-private"), "{out}");
+    assert!(out.contains("far: skipped: its address 127.0.0.1:") && out.contains("--allow-private"), "{out}");
     let (out, _, code) = home.harbor(&["import", file.to_str().unwrap(), "--allow-private", "--yes"]);
     assert_eq!(code, Some(0), "{out}");
     assert!(out.contains("far: imported") && out.contains("X-Key") && !out.contains("v4lue"), "{out}");

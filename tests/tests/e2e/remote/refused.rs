@@ -154,15 +154,15 @@ fn each_answer_that_is_none_says_what_to_do() {
             "200 OK",
             html,
             "",
-            "127.0.0.1:PORT: it answers with text/html, as pages do; is it the URL of an MCP server?",
+            "127.0.0.1:PORT: it answers with text/html, as a web page does; is it the URL of an MCP server?",
         ),
         ("200 OK", "image/png", "", "answers with image/png"),
-        ("204 No Content", "", "", "it answers with nothing (HTTP 204); is it the URL of an MCP server?"),
+        ("204 No Content", "", "", "its answer is empty (HTTP 204); is it the URL of an MCP server?"),
         (
             "302 Found",
             html,
             "location: /login\r\n",
-            "redirects by HTTP 302, as pages do; is it the URL of an MCP server?",
+            "redirects with HTTP 302, as a web page does; is it the URL of an MCP server?",
         ),
         (
             "307 Elsewhere",
@@ -170,10 +170,10 @@ fn each_answer_that_is_none_says_what_to_do() {
             "location: http://127.0.0.1:1/mcp\r\n",
             "redirects to 127.0.0.1:1; if that is right, add the server by its URL there",
         ),
-        ("308 Elsewhere", html, "", "redirects to nowhere (HTTP 308)"),
-        ("308 Elsewhere", html, "location: /mcp\r\n", "redirects again and again"),
-        ("401 No", html, "", "(HTTP 401): it wants a key"),
-        ("403 No", html, "", "(HTTP 403): it wants a key"),
+        ("308 Elsewhere", html, "", "redirects without an address (HTTP 308)"),
+        ("308 Elsewhere", html, "location: /mcp\r\n", "redirects too many times"),
+        ("401 No", html, "", "(HTTP 401): it requires a key"),
+        ("403 No", html, "", "(HTTP 403): it requires a key"),
         ("400 No", html, "", "(HTTP 400); is it the URL of an MCP server?"),
         ("404 No", html, "", "(HTTP 404); is it the URL of an MCP server?"),
         ("405 No", html, "", "(HTTP 405); is it the URL of an MCP server?"),
@@ -182,21 +182,16 @@ fn each_answer_that_is_none_says_what_to_do() {
             "429 Slow",
             html,
             "retry-after: 30\r\n",
-            "HTTP 429: it has had too many requests; try again in 30 s",
+            "HTTP 429: it received too many requests; try again in 30 s",
         ),
-        ("429 Slow", html, "", "HTTP 429: it has had too many requests; try again later"),
-        (
-            "500 No",
-            html,
-            "",
-            "HTTP 500: something is wrong at its end; try again later, or tell whoever runs it",
-        ),
-        ("502 No", html, "", "HTTP 502: it is not to be had right now; try again later"),
+        ("429 Slow", html, "", "HTTP 429: it received too many requests; try again later"),
+        ("500 No", html, "", "HTTP 500: it has an error of its own; try again later, or tell its operator"),
+        ("502 No", html, "", "HTTP 502: it is not available right now; try again later"),
         (
             "503 No",
             html,
             "retry-after: Sun, 22 Nov 2026 12:00:00 GMT\r\n",
-            "HTTP 503: it is not to be had right now; try again later",
+            "HTTP 503: it is not available right now; try again later",
         ),
     ] {
         let said = added(move |stream| answer(stream, status, kind, header, "<html>"), &[]);
@@ -213,9 +208,7 @@ fn a_server_that_does_not_answer_is_waited_for_as_long_as_was_said() {
     };
     let said = added(silent, &["--start-timeout", "1"]);
     assert!(
-        said.contains(
-            "it did not answer within 1 s; if it needs longer, --start-timeout SECONDS gives it more"
-        ),
+        said.contains("it did not answer within 1 s; if it needs longer, give it more time with `harbor set"),
         "{said}"
     );
 }

@@ -25,7 +25,7 @@ fn told(names: &str, until: &str, trusted: bool) -> String {
 fn a_certificate_that_nobody_signed_is_explained() {
     let said = told("DNS:localhost", FUTURE, false);
     assert!(
-        said.contains("the certificate of localhost:PORT is signed by nobody whom this system trusts"),
+        said.contains("this system does not trust who signed the certificate of localhost:PORT"),
         "{said}"
     );
     assert!(said.contains("SSL_CERT_FILE"), "{said}");
@@ -35,10 +35,7 @@ fn a_certificate_that_nobody_signed_is_explained() {
 #[test]
 fn one_of_an_authority_is() {
     let said = told("DNS:localhost,CA:TRUE", FUTURE, true);
-    assert!(
-        said.contains("the certificate of localhost:PORT is one of an authority, and none of a server"),
-        "{said}"
-    );
+    assert!(said.contains("the certificate of localhost:PORT is an authority's, not a server's"), "{said}");
     assert!(said.contains("basicConstraints=critical,CA:FALSE"), "{said}");
 }
 

@@ -17,7 +17,7 @@ const TOOLS: &str = r#"[
     {"name":"plain","inputSchema":{"type":"object"}}
 ]"#;
 
-const DECLINED: &str = "the person has declined this call of s/drop; nothing was done";
+const DECLINED: &str = "the person refused this call of s/drop; nothing was done";
 
 fn double(home: &Home) -> Double {
     // The person knows better of two.

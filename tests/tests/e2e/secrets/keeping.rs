@@ -70,7 +70,7 @@ fn what_is_needed_is_asked_for_before_the_start() {
     );
     assert_eq!(
         failed.message,
-        "s could not be started: it needs API_KEY, TOKEN, which are not set; set it: `harbor secrets set s API_KEY`"
+        "s could not be started: it needs API_KEY, TOKEN, which are not set; set them: `harbor secrets set s API_KEY`"
     );
     let waits = " WARN not started, it waits for a person server=s cause=\"missing_secrets\"\n";
     let said = bridge.said(waits);
@@ -162,7 +162,7 @@ fn a_file_that_is_not_safe_is_not_used_and_never_overwritten() {
     // It never said that it needs one; who has none is none of this.
     let failed = bridge.fail_to_connect("s");
     assert_eq!(failed.details["cause"], "secrets_unreadable");
-    let why = "credentials.json: others may use it; `chmod 600 ";
+    let why = "credentials.json: other users can read or change it; run `chmod 600 ";
     assert!(
         failed.message.contains(why) && failed.message.ends_with("it starts when they can be read"),
         "{}",

@@ -118,7 +118,7 @@ fn the_keyring_has_the_key_and_nothing_is_written_without_it() {
         let refused = refused.unwrap_err();
         assert_eq!(refused.code, "secrets_locked");
         assert!(
-            refused.message.contains("a Secret Service has to run in this session")
+            refused.message.contains("start a Secret Service in this session")
                 && refused.message.contains("`store = \"file\"` under [secrets] in config.toml"),
             "{}",
             refused.message
@@ -150,7 +150,7 @@ fn the_keyring_has_the_key_and_nothing_is_written_without_it() {
         let bridge = session.bridge(&home);
         wait_until("the start that is given up", LIMIT, || bridge.server("s")["state"] == "failed");
         let why = bridge.server("s")["last_exit"]["message"].as_str().unwrap().to_owned();
-        assert!(why.contains("the keyring is locked: unlock it, then `harbor secrets unlock`"), "{why}");
+        assert!(why.contains("the keyring is locked: unlock it, then run `harbor secrets unlock`"), "{why}");
         let (said, code) = home.refused(&["secrets", "unlock"]);
         assert!(code == Some(1) && said.contains("the keyring is locked"), "{said}");
         drop(locked);
@@ -177,8 +177,11 @@ fn secrets_move_when_the_person_chooses_otherwise() {
     let items = || session.secret_tool(&["search", "service", "harbor"]).0.matches("label = Harbor").count();
     choose("keyring");
     let (_, reminder, _) = home.harbor(&["secrets"]);
-    assert!(reminder.contains("they are in a plain file; `harbor secrets move` moves them"), "{reminder}");
-    assert!(home.done(&["doctor", "-v"]).contains("they are in a plain file"));
+    assert!(
+        reminder.contains("your secrets are in a plain file; `harbor secrets move` moves them"),
+        "{reminder}"
+    );
+    assert!(home.done(&["doctor", "-v"]).contains("your secrets are in a plain file"));
     let (said, _) = home.refused(&["secrets", "encrypt"]);
     assert!(said.contains("passphrase") || said.contains("keyring"), "{said}");
     assert!(home.done(&["secrets", "move"]).starts_with("the secrets are "));

@@ -166,7 +166,10 @@ fn nothing_is_asked_for_that_could_not_be_stored_and_a_lost_key_is_named() {
     for args in [&["secrets", "unlock"][..], &["secrets", "list"]] {
         let (said, _) = home.refused(args);
         let path = key.display().to_string();
-        assert!(said.contains(&format!("is gone: {path} is not there")) && said.contains("backup"), "{said}");
+        assert!(
+            said.contains(&format!("the file with their key, {path}, is missing")) && said.contains("backup"),
+            "{said}"
+        );
     }
     drop(bridge);
     fs::rename(&kept, &key).unwrap();
@@ -202,7 +205,7 @@ fn a_deployment_unlocks_by_a_file() {
     let bridge = Bridge::start(&home);
     wait_until("the start that is given up", LIMIT, || bridge.server("s")["state"] == "failed");
     let why = bridge.server("s")["last_exit"]["message"].as_str().unwrap().to_owned();
-    assert!(why.contains("unreadable for others (`chmod 600`)"), "{why}");
+    assert!(why.contains("that others cannot read (`chmod 600`)"), "{why}");
     write(PASSPHRASE, 0o600);
     assert!(home.done(&["secrets", "unlock"]).contains("unlocked"));
     wait_until("it runs", LIMIT, || bridge.server("s")["state"] == "running");

@@ -97,7 +97,7 @@ fn variables_that_are_of_no_use_are_left_out_with_a_warning() {
     call(&bridge);
     bridge.stop();
     let warning =
-        "OTEL_EXPORTER_OTLP_ENDPOINT: expected the address of a collector that takes OTLP over plain HTTP";
+        "OTEL_EXPORTER_OTLP_ENDPOINT: expected the address of a collector that accepts OTLP over plain HTTP";
     assert!(bridge.stderr().contains(warning), "{}", bridge.stderr());
     assert!(!bridge.stderr().contains("canary"), "{}", bridge.stderr());
     assert_eq!(collector.spans().len(), 1);
@@ -115,7 +115,7 @@ fn a_collector_that_is_no_good_costs_a_line_of_the_log() {
         (Some(collector(Reply::Status("500 No"))), "it answered 500"),
         (
             Some(collector(Reply::Status("503 No\r\nRetry-After: 86400"))),
-            "it answered 503; it is asked again",
+            "it answered 503; Harbor tries again",
         ),
         (Some(collector(Reply::Flood)), "-"),
     ] {
@@ -174,7 +174,7 @@ fn what_a_collector_refuses_is_not_sent_again_and_redirects_are_not_followed() {
     wait_until("the third to be taken", LIMIT, || metric(&bridge, "harbor_traces_sent_total") == 512);
     assert_eq!(metric(&bridge, "harbor_traces_dropped_total"), 1024);
     assert_eq!((collector.requests().len(), elsewhere.requests().len()), (3, 0));
-    bridge.said("it answered 307, and redirects are not followed; name the place itself");
+    bridge.said("it answered 307, and Harbor does not follow redirects; set the final address");
 }
 
 #[test]

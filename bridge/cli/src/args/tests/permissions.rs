@@ -39,7 +39,7 @@ fn grants() {
     let with = |more: &[&'static str]| [&grant, more].concat();
     refused_with(&[
         (&["grant", "a.example", "web:fetch"], "an origin begins with its scheme"),
-        (&["grant", "https://a.example/x", "web:fetch"], "an origin ends after host and port"),
+        (&["grant", "https://a.example/x", "web:fetch"], "an origin ends after the host and the port"),
         (&with(&["--deny", "--once"]), "cannot be used with"),
         (&with(&["--always", "--for", "1m"]), "cannot be used with"),
         (&with(&["--deny", "--tool", "a/b"]), "cannot be used with"),
@@ -76,7 +76,7 @@ fn the_audit_log_and_changed_tools() {
     let accept = Accept { server: "time".into(), tool: Some("a".into()), hash: Some(hash.clone()) };
     assert_eq!(command(&["accept", "time/a", &hash.to_uppercase()]), Command::Accept(accept));
     refused_with(&[
-        (&["audit", "--since", "yesterday"], "use how long ago"),
+        (&["audit", "--since", "yesterday"], "use a time span back from now"),
         (&["audit", "--origin", "null"], "a page without an origin of its own"),
         (&["tools", "time/a", "--changed"], "--changed goes with a server: leave /a out"),
         (&["tools", "--profile", "x"], "--as"),
@@ -171,8 +171,8 @@ fn browsers() {
     assert_eq!(command(&line), host(NativeHost::Install(install)));
     refused_with(&[
         (&["host", "install", "--browser", "firefox", "--user-data-dir", "d"], "is for Chromium"),
-        (&["host", "install", "--browser", "all", "--user-data-dir", "d"], "of one browser"),
+        (&["host", "install", "--browser", "all", "--user-data-dir", "d"], "to one browser"),
         (&["host", "install", "--user-data-dir", ""], "'--user-data-dir <DIR>'"),
-        (&["host", "install", "--extension-id", "a b"], "an id is "),
+        (&["host", "install", "--extension-id", "a b"], "an id has "),
     ]);
 }

@@ -78,7 +78,7 @@ fn a_server_elsewhere() {
         (&["add", "x", "--url", "https://a.com", "--cwd", "."], "'--cwd <DIR>'"),
         (&["add", "x", "--url", "https://a.com", "--secret", "K"], "'--secret <KEY>'"),
         (&["add", "x", "--url", "https://a.com", "--transport", "x"], "http, sse, auto"),
-        (&["add", "x", "--url", "https://a.com", "--header", "Host: b"], "Harbor's to say"),
+        (&["add", "x", "--url", "https://a.com", "--header", "Host: b"], "Harbor itself sets"),
         (&["add", "x", "--url", "https://a.com", "--header", "x"], "'Name: value'"),
         (&["add", "x", "--header", "X: y", "--", "run"], "--url"),
     ]);
@@ -324,7 +324,7 @@ fn secrets_are_named_and_never_typed() {
         (&["secrets", "set", "a", "K", "hunter2"], "a secret does not belong on the command line"),
         (&["secrets", "set", "a", "K=hunter2"], "a secret does not belong on the command line"),
         (&["secrets", "unlock", "hunter2"], "a secret does not belong on the command line"),
-        (&["secrets", "set", "a", "K", "--expires", "x"], "use a time to come"),
+        (&["secrets", "set", "a", "K", "--expires", "x"], "use a time in the future"),
     ]);
 }
 
@@ -354,7 +354,7 @@ fn listed_or_one_of_them() {
     let line = ["catalog", "search", "time", "zone", "--limit", "5"];
     assert_eq!(command(&line), Command::Catalog { wanted: Some(found), list: ListWanted::default() });
     refused_with(&[
-        (&["prompts", "get", "files", "greet", "n:=1"], "n: a prompt takes texts only: use key=text"),
+        (&["prompts", "get", "files", "greet", "n:=1"], "n: a prompt accepts only texts: use key=text"),
         (&["catalog", "search", "x", "--featured"], "--featured"),
         (&["catalog", "--limit", "201"], "201 is not in 1..=200"),
     ]);

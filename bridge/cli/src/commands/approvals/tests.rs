@@ -82,12 +82,12 @@ fn a_yes_is_for_what_the_question_offers() {
     assert!(missed.asked[1].ends_with(r#""answer":"ten_minutes"}"#), "{:?}", missed.asked);
     assert_eq!(
         missed.printed,
-        "yes to time/set\\u{1b}[2J: all tools of time for ten minutes; it runs when it is made again\n"
+        "yes to time/set\\u{1b}[2J: all tools of time for ten minutes; the call runs when it is repeated\n"
     );
     let wrong = ran(false, &["yes", "abc", "--for", "chat-tool"], &[LISTED]);
     assert_eq!((wrong.exit, wrong.asked.len()), (Exit::Usage, 1));
     let said = wrong.failure.unwrap();
-    assert_eq!(said, "a yes to this question cannot be for chat-tool\nit may be for: once, flow");
+    assert_eq!(said, "a yes to this question cannot be for chat-tool\nuse one of: once, flow");
     assert_eq!(
         ran(true, &["yes", "abc"], &[LISTED, ANSWERED]).printed.matches("\"answered\":true").count(),
         1
@@ -134,7 +134,7 @@ fn answers_are_taken_back_by_id_or_by_what_they_are_for() {
         let ran = ran(false, &["revoke", typed], &[LISTED, revoked]);
         let end = format!(r#""approval_id":"{sent}"}}"#);
         assert!(ran.asked[1].ends_with(&end), "{typed}: {:?}", ran.asked);
-        assert_eq!(ran.printed, "2 answers are taken back\n");
+        assert_eq!(ran.printed, "2 answers are revoked\n");
     }
     let several = ran(false, &["revoke", "99"], &[LISTED, revoked]);
     assert_eq!((several.exit, several.asked.len()), (Exit::Usage, 1));

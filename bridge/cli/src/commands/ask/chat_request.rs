@@ -109,9 +109,11 @@ fn part() -> ChatPart {
 fn from_stdin() -> Result<String, Failure> {
     let bytes = bounded(io::stdin(), MAX_CLIENT_FRAME).map_err(|error| Failure::Io("read stdin", error))?;
     match String::from_utf8(bytes) {
-        Ok(text) if text.trim().is_empty() => Err(Failure::Usage("stdin has no question".into())),
+        Ok(text) if text.trim().is_empty() => {
+            Err(Failure::Usage("stdin is empty; write the question there".into()))
+        }
         Ok(text) if text.len() <= MAX_CLIENT_FRAME => Ok(text),
-        Ok(_) => Err(Failure::Usage("stdin has more than a message may have".into())),
+        Ok(_) => Err(Failure::Usage("stdin is longer than a message can be".into())),
         Err(_) => Err(Failure::Usage("stdin is not UTF-8".into())),
     }
 }
@@ -128,7 +130,7 @@ pub fn file(option: &str, path: &str, most: usize) -> Result<Vec<u8>, Failure> {
     let bytes = File::open(path).and_then(|file| bounded(file, most));
     let bytes = bytes.map_err(|error| wrong(format!("cannot read it: {error}")))?;
     match bytes.len() > most {
-        true => Err(wrong(format!("it has more than {} MB", most / 1_000_000))),
+        true => Err(wrong(format!("it is larger than {} MB", most / 1_000_000))),
         false => Ok(bytes),
     }
 }
@@ -136,7 +138,7 @@ pub fn file(option: &str, path: &str, most: usize) -> Result<Vec<u8>, Failure> {
 fn image(path: &str) -> Result<ChatPart, Failure> {
     let bytes = file("--image", path, MAX_IMAGE)?;
     picture(&bytes)
-        .ok_or_else(|| Failure::Usage(format!("--image {path}: this is no PNG, JPEG, GIF or WebP")))
+        .ok_or_else(|| Failure::Usage(format!("--image {path}: the file is not a PNG, JPEG, GIF or WebP")))
 }
 
 /// The image that these bytes are; `None` where they are none.
@@ -154,7 +156,7 @@ fn schema(path: &str) -> Result<JsonObject, Failure> {
     match serde_json::from_str::<&RawValue>(text) {
         Ok(_) if text.starts_with('{') => Ok(JsonObject(Json::from_valid(text.to_owned()))),
         Ok(_) => Err(wrong("a JSON Schema is an object")),
-        Err(error) => Err(wrong(&format!("it is no JSON: {error}"))),
+        Err(error) => Err(wrong(&format!("it is not JSON: {error}"))),
     }
 }
 

@@ -43,8 +43,8 @@ fn wanted_of(question: &AskOptions, is_somebody_here: bool) -> Result<PreparedQu
     let using = &question.using;
     let approve = match (using.approve, is_somebody_here) {
         (Some(Approve::Ask), false) => {
-            let wrong = "--approve ask: there is no terminal to ask on\n--approve reads refuses what may change something, --approve all lets \
-                         everything run that destroys nothing";
+            let wrong = "--approve ask needs a terminal\nuse --approve reads, which refuses calls that may change \
+                         something, or --approve all, which refuses only calls that may destroy something";
             return Err(Failure::Usage(wrong.into()));
         }
         (Some(approve), _) => approve,

@@ -160,7 +160,10 @@ fn for_an_origin_the_call_is_judged_as_the_origins() {
     let changed = r#"{"type":"error","request_id":"1","error":{"code":"ERR_TOOL_NOT_ALLOWED","message":"no","details":{"reason":"tool_changed"}}}"#;
     let ran = called_for(asker(None), false, &[changed]);
     assert_eq!(ran.exit, Exit::Denied);
-    assert_eq!(ran.failure.unwrap(), "no\n`harbor tools --changed time` shows how, and how to accept it");
+    assert_eq!(
+        ran.failure.unwrap(),
+        "no\n`harbor tools --changed time` shows the change, and how to accept it"
+    );
 }
 
 #[test]

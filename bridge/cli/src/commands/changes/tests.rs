@@ -33,7 +33,7 @@ fn accepted(id: u32) -> String {
 }
 
 const SHOWN: &str = r#"time/now: has changed; origins cannot use it until you accept it
-  warning: its texts have hidden or control characters; they are written out here, as in \u{202e}
+  warning: its texts contain hidden or control characters; here they are written as \u{202e}
   title
     + Now
   description
@@ -168,6 +168,6 @@ fn a_tool_that_has_changed_again_is_not_accepted_unseen() {
     assert_eq!((ran.printed.as_str(), ran.exit), ("", Exit::Usage));
     assert_eq!(
         ran.failure.unwrap(),
-        "it is another one by now\n`harbor tools --changed time` shows what it is now"
+        "it is another one by now\n`harbor tools --changed time` shows its present hash"
     );
 }

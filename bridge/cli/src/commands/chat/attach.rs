@@ -24,11 +24,12 @@ pub fn read(path: &str) -> Result<(ChatPart, String), Failure> {
         return Ok((image, format!("{path}, an image")));
     }
     if bytes.len() > LONGEST_TEXT {
-        return Err(wrong("a text may have 1 MB"));
+        return Err(wrong("a text can have at most 1 MB"));
     }
-    let text = String::from_utf8(bytes).map_err(|_| wrong("it is no text, and no PNG, JPEG, GIF or WebP"))?;
+    let text =
+        String::from_utf8(bytes).map_err(|_| wrong("it is neither text nor a PNG, JPEG, GIF or WebP"))?;
     if text.contains('\0') {
-        return Err(wrong("it is no text, and no PNG, JPEG, GIF or WebP"));
+        return Err(wrong("it is neither text nor a PNG, JPEG, GIF or WebP"));
     }
     let tokens = text.len().div_ceil(BYTES_PER_TOKEN);
     let part = text_part(format!("The file {path}:\n\n{text}"));

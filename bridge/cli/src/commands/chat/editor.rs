@@ -41,7 +41,7 @@ impl Editor {
         let opened = files::private_file(path).map_err(|error| error.to_string());
         let loaded = opened.and_then(|_| self.lines.load_history(path).map_err(|error| error.to_string()));
         if let Err(error) = loaded {
-            remark(&format!("harbor: what was typed before cannot be read: {error}"));
+            remark(&format!("harbor: your input history cannot be read: {error}"));
             self.history = None;
         }
     }

@@ -84,14 +84,15 @@ impl<'a, 'b> Talk<'a, 'b> {
         self.last = last_of(&messages);
         let shown = &messages[messages.len().saturating_sub(SHOWN)..];
         if shown.len() < messages.len() {
-            self.console.note(&format!("… `harbor sessions show {}` shows what was before", self.short()))?;
+            self.console
+                .note(&format!("… `harbor sessions show {}` shows the earlier messages", self.short()))?;
         }
         let text = transcript::text(shown);
         if !text.is_empty() {
             self.console.screen.prose(&text)?;
         }
         if session.turn_id.is_some() {
-            self.console.note("harbor: an answer is under way in this session")?;
+            self.console.note("harbor: this session is still answering")?;
         }
         if wanted.model.is_some() || !wanted.tools.is_empty() {
             let servers = (!wanted.tools.is_empty()).then(|| named_or_every(self.servers.clone()));
@@ -105,7 +106,7 @@ impl<'a, 'b> Talk<'a, 'b> {
     }
 
     fn greet(&mut self) -> Result<(), Failure> {
-        let private = if self.private { " · nothing is written down" } else { "" };
+        let private = if self.private { " · nothing is stored" } else { "" };
         let line = format!("{} · tools: {}{private} · /help", self.whom(), self.tools());
         Ok(self.console.note(&line)?)
     }
@@ -135,7 +136,7 @@ impl<'a, 'b> Talk<'a, 'b> {
                 Typed::Interrupt if was_interrupted => return Ok(()),
                 Typed::Interrupt => {
                     was_interrupted = true;
-                    self.console.note("harbor: Ctrl-C once more leaves")?;
+                    self.console.note("harbor: press Ctrl-C again to leave")?;
                     continue;
                 }
                 Typed::Line(line) => line,
@@ -183,9 +184,10 @@ impl<'a, 'b> Talk<'a, 'b> {
 
     fn retry(&mut self) -> Result<(), Failure> {
         let Some(last) = self.last.clone() else {
-            return Ok(self.console.note("harbor: nothing was said yet")?);
+            return Ok(self.console.note("harbor: you have not sent a message yet")?);
         };
-        self.console.note("your last message is sent again; the session keeps both, and both answers")?;
+        self.console
+            .note("your last message is sent again; the session keeps both messages and both answers")?;
         self.say(last)
     }
 
@@ -261,11 +263,11 @@ impl<'a, 'b> Talk<'a, 'b> {
     pub fn leave(&mut self) -> Result<(), Failure> {
         let Some(session_id) = self.session.clone() else { return Ok(()) };
         if !self.private {
-            let line = format!("`harbor chat {}` goes on with this", short(&session_id));
+            let line = format!("`harbor chat {}` continues this conversation", short(&session_id));
             return Ok(self.console.note(&line)?);
         }
         self.client.ask(&ChatDeleteSession { session_id }, QUICK)?;
-        Ok(self.console.note("nothing of this is kept")?)
+        Ok(self.console.note("Harbor keeps nothing of this conversation")?)
     }
 }
 

@@ -28,12 +28,12 @@ const NAMES: [&str; 6] = ["/attach", "/help", "/model", "/quit", "/retry", "/too
 
 /// The help for the person.
 pub const HELP: &str = "\
-/model [ID]      use another model; without ID: show which there are
-/tools [A,B|all] let it use the tools of these servers only; without: show which there are
+/model [ID]      use another model; without ID: list them
+/tools [A,B|all] let it use the tools of these servers only; without names: list them
 /attach FILE     send an image or a text with the next message
 /retry           send your last message once more
 /quit            leave; so does Ctrl-D
-Ctrl-C stops an answer. A message that begins with / has a space before it.";
+Ctrl-C stops an answer. A message that begins with / needs a space before it.";
 
 pub fn read(line: &str) -> Words {
     if !line.starts_with('/') {
@@ -53,11 +53,12 @@ pub fn read(line: &str) -> Words {
         ("/retry", None) => Words::Retry,
         ("/help", None) => Words::Help,
         ("/quit", None) => Words::Quit,
-        ("/retry" | "/help" | "/quit", Some(_)) => Words::Wrong(format!("{name} stands alone")),
+        ("/retry" | "/help" | "/quit", Some(_)) => Words::Wrong(format!("{name} takes no argument")),
         _ => {
             let near = hint(name, NAMES);
             Words::Wrong(format!(
-                "there is no {name} here{near}; /help shows what there is, and a message that begins with / has a space before it"
+                "there is no command {name}{near}; /help lists the commands, and a message that begins with / needs a \
+                 space before it"
             ))
         }
     }

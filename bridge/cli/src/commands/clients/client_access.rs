@@ -159,7 +159,7 @@ pub fn sentence(title: &str, name: &str, held: &ClientAccess, only: &[String], p
         ClientAccess::Nothing => {
             let why = match first_use(paths).as_str() {
                 "closed" => ", because harbor.db was lost",
-                "all" => ", because they were taken from it",
+                "all" => ", because you removed them",
                 _ => " (mcp.firstUse in config.toml)",
             };
             format!(

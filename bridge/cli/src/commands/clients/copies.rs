@@ -36,8 +36,8 @@ pub fn after_removal(client: &mut Client, server: &str, paths: &Paths) -> Result
             let is_needed = note.taken.iter().any(|taken| taken.copy == *copy && is_here(&taken.name));
             match is_needed {
                 true => remark(&format!(
-                    "{}, the client's file as it was, still has {server}, with its keys if it had any. Harbor gives other servers back from \
-                     it; once you do not need that: `rm {0}`",
+                    "{}, a copy of the client's earlier file, still contains {server} with its keys. Harbor restores \
+                     other servers from that copy; when you no longer need it: `rm {0}`",
                     copy.display()
                 )),
                 false => deleted(copy),
@@ -51,9 +51,10 @@ pub fn after_removal(client: &mut Client, server: &str, paths: &Paths) -> Result
 
 fn deleted(copy: &Path) {
     match fs::remove_file(copy) {
-        Ok(()) => {
-            remark(&format!("deleted {}: the client's file as it was, with the keys in it", copy.display()))
-        }
+        Ok(()) => remark(&format!(
+            "deleted {}, the copy of the client's earlier file, with the keys in it",
+            copy.display()
+        )),
         Err(error) => remark(&format!("{} stays, with the keys in it: {error}", copy.display())),
     }
 }

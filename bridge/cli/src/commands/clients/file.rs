@@ -65,7 +65,7 @@ impl Found {
         }
         Err(failed(
             &name(1),
-            &format!("there are {MOST_COPIES} copies of it already; remove those that you do not need"),
+            &format!("there are already {MOST_COPIES} copies of it; remove those that you do not need"),
         ))
     }
 
@@ -101,7 +101,7 @@ impl Found {
     fn check_unchanged(&self) -> io::Result<()> {
         match content(&self.path)? == self.text {
             true => Ok(()),
-            false => Err(io::Error::other("it was changed in the meantime; run the command again")),
+            false => Err(io::Error::other("it changed in the meantime; run the command again")),
         }
     }
 }
@@ -124,7 +124,9 @@ fn write_new(path: &Path, text: &str) -> io::Result<()> {
 fn follow(path: &Path) -> io::Result<PathBuf> {
     match path.canonicalize() {
         Err(error) if error.kind() == ErrorKind::NotFound => match path.symlink_metadata() {
-            Ok(_) => Err(io::Error::other("it is a link to nothing; create its target or remove it")),
+            Ok(_) => Err(io::Error::other(
+                "it is a symbolic link without a target; create the target or remove the link",
+            )),
             Err(_) => follow_directories(&std::path::absolute(path)?),
         },
         found => found,
@@ -147,7 +149,7 @@ fn content(path: &Path) -> io::Result<Option<String>> {
         opened => opened?,
     };
     if !file.metadata()?.is_file() {
-        return Err(io::Error::other("it is no file"));
+        return Err(io::Error::other("it is not a file"));
     }
     let mut bytes = Vec::new();
     file.take(MAX_SIZE + 1).read_to_end(&mut bytes)?;
@@ -252,7 +254,7 @@ mod tests {
         let found = Found::read(&path).unwrap();
         fs::write(&path, "two").unwrap();
         let said = found.write("three").unwrap_err().message().unwrap();
-        assert!(said.contains("it was changed in the meantime"), "{said}");
+        assert!(said.contains("it changed in the meantime"), "{said}");
         assert!(found.remove(&[]).is_err());
         assert_eq!(
             (fs::read_to_string(&path).unwrap(), names(home.path())),
@@ -300,12 +302,12 @@ mod tests {
     fn what_is_no_file_of_text_is_refused() {
         let home = tempfile::tempdir().unwrap();
         let said = |path: &Path| Found::read(path).unwrap_err().message().unwrap();
-        assert!(said(home.path()).ends_with("it is no file"));
+        assert!(said(home.path()).ends_with("it is not a file"));
         let path = home.path().join("f");
         fs::write(&path, [0xff]).unwrap();
         assert!(said(&path).ends_with("f: it is not UTF-8"));
         symlink("nothing", home.path().join("l")).unwrap();
-        assert!(said(&home.path().join("l")).contains("it is a link to nothing"));
+        assert!(said(&home.path().join("l")).contains("it is a symbolic link without a target"));
         let large = home.path().join("large");
         File::create(&large).unwrap().set_len(MAX_SIZE + 1).unwrap();
         assert!(said(&large).ends_with("it is larger than 64 MiB"));

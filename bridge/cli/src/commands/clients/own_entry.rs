@@ -31,7 +31,7 @@ pub(super) fn entry(client: &AiClient, name: &str, only: &[String], paths: &Path
     let program = program.map_err(|error| Failure::Io("find this program's own path", error))?;
     let text = |path: &Path| match path.to_str() {
         Some(text) if !text.contains('$') => Ok(text.to_owned()),
-        Some(text) => Err(Failure::Usage(format!("{text}: clients take $ for the beginning of a variable"))),
+        Some(text) => Err(Failure::Usage(format!("{text}: clients read $ as the beginning of a variable"))),
         None => Err(Failure::Usage(format!("{} is not UTF-8", path.display()))),
     };
     let mut args = vec!["mcp".to_owned(), "--client".to_owned(), name.to_owned()];

@@ -89,7 +89,7 @@ fn not_among(
     Ok((!lacking.is_empty()).then(|| {
         let named = lacking.join(", ");
         format!(
-            "what it may use is limited, and {named} is not among it: `harbor tools --client {name} {}`",
+            "its permissions do not include {named}; allow it: `harbor tools --client {name} {}`",
             options.join(" ")
         )
     }))
@@ -98,12 +98,12 @@ fn not_among(
 fn said(name: &str, earlier: &Earlier, limits: &EntryLimits) -> Vec<String> {
     let mut said = Vec::new();
     if !limits.of.is_empty() {
-        said.push(format!("the limits of {} hold for Harbor's entry, too", limits.of.join(", ")));
+        said.push(format!("the limits of {} also apply to Harbor's entry", limits.of.join(", ")));
     }
     if earlier.only.is_empty() && !limits.only.is_empty() {
         said.push(format!(
-            "servers that you add later are off for it: `--only` of its entry lists those of today; see \
-             `harbor grants client://{name}`"
+            "servers that you add later are off for it, since `--only` of its entry lists today's servers; see `harbor \
+             grants client://{name}`"
         ));
     }
     said

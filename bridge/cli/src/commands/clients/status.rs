@@ -118,14 +118,14 @@ fn problems(client: &AiClient, old: &Value, paths: &Paths) -> Result<Vec<String>
     if !Path::new(command).is_absolute() || !Path::new(command).exists() {
         problems.push(format!("it starts {command}, which is missing"));
     } else if command != wanted.command {
-        problems.push(format!("it starts {command}; this is {}", wanted.command));
+        problems.push(format!("it starts {command}, but this program is {}", wanted.command));
     }
     if paths.home() != Path::new(home) {
         let home = if home.is_empty() { "none" } else { home };
-        problems.push(format!("its HARBOR_HOME is {home}; here it is {}", paths.home().display()));
+        problems.push(format!("its HARBOR_HOME is {home}, but here it is {}", paths.home().display()));
     }
     if old["disabled"] == true || old["enabled"] == false {
-        problems.push("it is disabled there".into());
+        problems.push("it is disabled in that file".into());
     }
     if !problems.is_empty() {
         problems.push(format!("renew it: `harbor mcp install {}`", client.id));

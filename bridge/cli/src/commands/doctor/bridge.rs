@@ -54,12 +54,12 @@ fn unseen(servers: &[ServerView]) -> Option<Finding> {
         |server: &&ServerView| server.tool_count.is_none() && server.supervision.lazy != Some(false);
     let names: Vec<_> = servers.iter().filter(is_unseen).map(|server| server.server_id.as_str()).collect();
     let (first, all) = (names.first()?, names.join(", "));
-    let what = format!("AI clients see no tools of {all}: never listed");
+    let what = format!("AI clients see no tools of {all}, since these never listed any");
     Some(Finding::wrong(
         State::Warning,
         "servers",
         what,
-        format!("`harbor start {first}` lists them, or says why not"),
+        format!("`harbor start {first}` lists them, or says why it cannot"),
     ))
 }
 
@@ -79,7 +79,7 @@ fn starts_when_used(paths: &Paths, servers: &[ServerView]) -> Option<Finding> {
         State::Warning,
         "servers",
         what,
-        "`harbor set NAME --manual` leaves the start of one to you",
+        "`harbor set NAME --manual` makes a server wait for `harbor start`",
     ))
 }
 
@@ -108,13 +108,14 @@ fn findings(status: &StatusView) -> Vec<Finding> {
 
 fn kernel(kernel: Option<&KernelStatus>) -> Vec<Finding> {
     let Some(kernel) = kernel else {
-        let what = "could not find out in time what this kernel offers for sandboxes";
+        let what = "Harbor could not find out in time what this kernel offers for sandboxes";
         return vec![Finding::wrong(State::Warning, "kernel", what, AGAIN)];
     };
     if kernel.missing.is_empty() {
         return vec![Finding::ok("kernel", format!("sandboxes use {}", kernel.held_by))];
     }
-    let next = "docs/sandbox.md lists what needs which kernel; with `--required` a server refuses to start without it";
+    let next = "docs/sandbox.md says which kernel each rule needs; with `--required` a server does not start without \
+                all of them";
     kernel.missing.iter().map(|what| Finding::wrong(State::Warning, "kernel", what.as_str(), next)).collect()
 }
 
@@ -140,8 +141,8 @@ fn secrets(store: &SecretStoreView) -> Finding {
 
 /// It stays so; nothing is broken.
 fn newcomers(bridge: &BridgeStatus) -> Option<Finding> {
-    let what = "new ones may use no tools, because harbor.db was lost; allow one: \
-                `harbor grant client://NAME mcp:tools.list --always`, and the same with mcp:tools.call";
+    let what = "new AI clients may use no tools, because harbor.db was lost; allow one: `harbor grant client://NAME \
+                mcp:tools.list --always`, and the same with mcp:tools.call";
     (bridge.first_use == "closed").then(|| Finding::ok("AI clients", what))
 }
 
@@ -155,7 +156,7 @@ fn browser_tools(sources: &[SourceView], extensions: u64) -> Vec<Finding> {
     });
     let off = usize::try_from(extensions).unwrap_or(usize::MAX).saturating_sub(on.len());
     let what = format!(
-        "{} connected with browser tools off; they are switched on in Harbor's panel: Sites, \"Browser tools…\"",
+        "{} connected with browser tools off; switch them on in Harbor's panel: Sites, \"Browser tools…\"",
         count(off, "browser")
     );
     shown.chain((off > 0).then(|| Finding::ok("browsers", what))).collect()
@@ -172,7 +173,7 @@ fn catalog(catalog: &CatalogStatus) -> Finding {
         return wrong(file_error.clone(), "");
     }
     match () {
-        () if state.is_empty() => wrong("its state could not be found out".into(), AGAIN),
+        () if state.is_empty() => wrong("the state of the catalog is unknown".into(), AGAIN),
         () if state == "failed" => wrong(format!("the catalog worker has failed: {error}"), retry),
         () if state == "off" => Finding::ok("catalog", "fetching is turned off"),
         () if catalog.failing > 0 => wrong(format!("a source failed last time: {error}"), retry),
@@ -209,7 +210,8 @@ fn uncontained(server: &ServerView) -> Option<Finding> {
     (server.containment.as_deref() == Some("process_group")).then(|| {
         let (name, why) = (&server.server_id, server.containment_reason.as_deref().unwrap_or_default());
         let what = format!("{name} has no PID namespace ({why}): it sees other processes, and Harbor has to search for what it leaves behind");
-        Finding::wrong(State::Warning, "servers", what, "docs/sandbox.md says what that allows, docs/deploy.md what a container needs")
+        Finding::wrong(State::Warning, "servers", what, "docs/sandbox.md says what that allows, and docs/deploy.md \
+                                        what a container needs")
     })
 }
 
@@ -282,7 +284,7 @@ mod tests {
                 State::Warning,
                 "a source failed last time: the reason is unknown",
             ),
-            ("{}", State::Warning, "its state could not be found out"),
+            ("{}", State::Warning, "the state of the catalog is unknown"),
             (r#"{"state":"stopped","last_refresh":1}"#, State::Warning, "last refreshed more than"),
             (r#"{"state":"stopped"}"#, State::Ok, "none yet"),
         ] {

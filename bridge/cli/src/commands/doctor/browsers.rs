@@ -13,7 +13,7 @@ pub(super) fn look(paths: &Paths, fix: bool) -> Vec<Finding> {
     let seen = match seen {
         Ok(seen) => seen,
         Err(failure) => {
-            let what = failure.message().unwrap_or_else(|| "browsers could not be looked for".into());
+            let what = failure.message().unwrap_or_else(|| "Harbor could not look for browsers".into());
             return vec![Finding::wrong(State::Warning, "browsers", what, "")];
         }
     };

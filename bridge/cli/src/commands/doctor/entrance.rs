@@ -35,7 +35,7 @@ pub(super) fn look(paths: &Paths, fix: bool) -> Option<Finding> {
         if missing.len() == 1 { "is" } else { "are" }
     );
     if !fix {
-        let next = "it replaces it within seconds; if not, `harbor doctor --fix` ends it";
+        let next = "the bridge makes it again within seconds; if not, `harbor doctor --fix` ends the bridge";
         return Some(Finding::wrong(State::Warning, "socket", what, next));
     }
     let until = Instant::now() + PATIENCE;
@@ -45,15 +45,18 @@ pub(super) fn look(paths: &Paths, fix: bool) -> Option<Finding> {
         }
         thread::sleep(PAUSE);
     }
-    Some(Finding::wrong(State::Fixed, "socket", what, "done: the bridge has replaced it"))
+    Some(Finding::wrong(State::Fixed, "socket", what, "done: the bridge has made it again"))
 }
 
 fn ended(paths: &Paths, what: String) -> Finding {
     let pid = end_by_signal(paths);
     match pid.is_some() && is_gone_by(Instant::now() + END, pid) {
-        true => {
-            Finding::wrong(State::Fixed, "socket", what, "done: ended it; the next command starts a new one")
-        }
-        false => Finding::wrong(State::Broken, "socket", what, "it does not end; see its log"),
+        true => Finding::wrong(
+            State::Fixed,
+            "socket",
+            what,
+            "done: the bridge has ended; the next command starts a new one",
+        ),
+        false => Finding::wrong(State::Broken, "socket", what, "the bridge does not end; see its log"),
     }
 }

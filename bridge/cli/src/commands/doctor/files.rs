@@ -49,7 +49,7 @@ pub(super) fn look(paths: &Paths, fix: bool, ask: &mut dyn FnMut(&[CheckPart]) -
         Err(error) if error.kind() == ErrorKind::NotFound => {
             return vec![Finding::ok(
                 "home",
-                format!("{} does not exist yet; the first start makes it", home.display()),
+                format!("{} does not exist yet; the first start creates it", home.display()),
             )];
         }
         Err(error) => {
@@ -75,7 +75,7 @@ pub(super) fn look(paths: &Paths, fix: bool, ask: &mut dyn FnMut(&[CheckPart]) -
     all.extend(credentials(&paths.credentials(), secrets, fix));
     all.extend(private(&paths.credentials_key(), FILE, fix));
     if all.is_empty() {
-        all.push(Finding::ok("home", format!("{} is yours alone", home.display())));
+        all.push(Finding::ok("home", format!("only you can use {}", home.display())));
     }
     let path = paths.config_file();
     let mode = private(&path, FILE, fix);
@@ -98,7 +98,7 @@ fn private(path: &Path, mode: u32, fix: bool) -> Option<Finding> {
             State::Broken,
             "home",
             what,
-            "have it given back (chown), or choose another HARBOR_HOME",
+            "make yourself its owner (chown), or choose another HARBOR_HOME",
         ));
     }
     let found = about.mode() & 0o777;
@@ -106,7 +106,7 @@ fn private(path: &Path, mode: u32, fix: bool) -> Option<Finding> {
         return None;
     }
     let (what, chmod) = (
-        format!("{} can be used by others (mode {found:o})", path.display()),
+        format!("other users can use {} (mode {found:o})", path.display()),
         format!("chmod {mode:o} {}", path.display()),
     );
     if fix && fs::set_permissions(path, Permissions::from_mode(mode)).is_ok() {
@@ -127,7 +127,7 @@ fn credentials(path: &Path, SecretsCheck { wrong }: SecretsCheck, fix: bool) -> 
             None => mode,
         });
     }
-    let next = "until then servers that have secrets are not started";
+    let next = "until then servers with secrets do not start";
     Some(Finding::wrong(State::Broken, "secrets", wrong?, next))
 }
 
@@ -149,13 +149,13 @@ fn others_may_write(path: &Path) -> bool {
 
 fn read(found: &ConfigCheck) -> Finding {
     match &found.wrong {
-        None if found.is_there => Finding::ok("config", "config.toml is right"),
+        None if found.is_there => Finding::ok("config", "config.toml has no mistakes"),
         None => Finding::ok("config", "there is no config.toml: a bridge starts with the defaults"),
         Some(wrong) => Finding::wrong(
             State::Broken,
             "config",
             &**wrong,
-            "no bridge starts with it; one that runs goes on with what it had",
+            "no bridge starts with it; a running bridge keeps its earlier configuration",
         ),
     }
 }
@@ -163,14 +163,16 @@ fn read(found: &ConfigCheck) -> Finding {
 fn database(found: &DatabaseCheck) -> Finding {
     let wrong = |what: &str, next| Finding::wrong(State::Broken, "database", what, next);
     match found {
-        DatabaseCheck::New => Finding::ok("database", "there is no harbor.db yet: the first start makes it"),
-        DatabaseCheck::Whole => Finding::ok("database", "harbor.db is whole"),
+        DatabaseCheck::New => {
+            Finding::ok("database", "there is no harbor.db yet: the first start creates it")
+        }
+        DatabaseCheck::Whole => Finding::ok("database", "harbor.db is not damaged"),
         DatabaseCheck::Lost(why) => wrong(
             why,
             "the next start of the bridge sets it aside and brings the servers back from their journal",
         ),
         DatabaseCheck::Unusable(why) => {
-            wrong(why, "nothing is set aside for that: see to the file and its disk")
+            wrong(why, "Harbor does not replace it for that: check the file and its disk")
         }
     }
 }
@@ -187,7 +189,7 @@ fn stale(socket: &Path, fix: bool) -> Option<Finding> {
     if !refused {
         return None;
     }
-    let what = format!("nobody listens on {}: a bridge was killed", socket.display());
+    let what = format!("no program listens on {}: a bridge was killed", socket.display());
     if fix && fs::remove_file(socket).is_ok() {
         return Some(Finding::wrong(State::Fixed, "socket", what, "done: it was removed"));
     }
@@ -195,7 +197,7 @@ fn stale(socket: &Path, fix: bool) -> Option<Finding> {
         State::Warning,
         "socket",
         what,
-        "the next start takes it over; `harbor doctor --fix` removes it",
+        "the next start replaces it; `harbor doctor --fix` removes it",
     ))
 }
 

@@ -89,8 +89,7 @@ fn a_deny_that_stands_is_told_with_what_takes_it_away() {
     let warned = |grant: &str| warning(&typed(&format!(r#"{{"denied":true,"grant":{grant}}}"#)));
     assert_eq!(
         warned(ALWAYS).unwrap(),
-        "harbor: a DENY stands, and nothing of this is allowed until `harbor revoke https://a.example mcp:tools.call \
-         --deny` takes it away"
+        "harbor: a DENY overrides this grant; remove it with `harbor revoke https://a.example mcp:tools.call --deny`"
     );
     let of_work = warned(&ALWAYS.replace("default", "work")).unwrap();
     assert!(of_work.contains("mcp:tools.call --deny --profile \"work\"` takes"), "{of_work}");
@@ -198,11 +197,12 @@ fn what_runs_and_what_the_disk_has_not_taken_is_shown_and_told() {
     let one = r#"{"origin":"https://a.example","profile":"default","scope":"web:fetch","change":"revoked"}"#;
     assert_eq!(
         not_stored(&typed(one)),
-        "harbor: web:fetch of https://a.example is revoked until the bridge ends: it could not be written to disk yet"
+        "harbor: web:fetch of https://a.example is revoked only until the bridge ends, since it is not written to the \
+         disk yet"
     );
     assert_eq!(
         (ended(0), ended(2).unwrap()),
-        (None, "harbor: 2 calls that ran on it were ended; their results are not given".into())
+        (None, "harbor: 2 calls that used it were ended, and their results are dropped".into())
     );
 }
 

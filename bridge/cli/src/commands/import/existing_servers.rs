@@ -91,7 +91,7 @@ pub fn here(
     let id = &server.id;
     if old.shown != ShownDefinition::of(id, launch) {
         return Ok(Some(Outcome::Skipped(format!(
-            "another server is called {id} here; remove it first: `harbor remove {id}`"
+            "another server has the name {id} here; remove it first: `harbor remove {id}`"
         ))));
     }
     let differs = match &old.planned {
@@ -102,7 +102,7 @@ pub fn here(
     Ok(Some(match differs.is_empty() {
         true => Outcome::Here,
         false => Outcome::Skipped(format!(
-            "{id} is here with another {}; it stays in the client's file. Rename it there to import it, too",
+            "{id} exists here with another {}, so it stays in the client's file. Rename it in that file to import it",
             differs.join(", ")
         )),
     }))

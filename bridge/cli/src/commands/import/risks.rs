@@ -56,10 +56,10 @@ pub fn unallowed(launch: &Launch, wanted: &Import) -> Option<String> {
     let url = address(launch)?;
     if says_private(&url) && !wanted.allow_private {
         let at = place(&url);
-        return Some(format!("it is at {at}, a private address or this machine; --allow-private imports it"));
+        return Some(format!("its address {at} is private or on this machine; --allow-private imports it"));
     }
     if is_exposed(&url) && !wanted.allow_http {
-        return Some(format!("it is at {} without TLS; --allow-http imports it", place(&url)));
+        return Some(format!("its address {} has no TLS; --allow-http imports it", place(&url)));
     }
     None
 }
@@ -84,7 +84,9 @@ pub fn ask(new: &[&ImportCandidate], wanted: &Import) -> Result<bool, Failure> {
 /// The question that the yes answers.
 fn question(wanted: &Import) -> &'static str {
     match wanted.replace {
-        true => "Import them, and put Harbor in their place in the clients' files (a copy of each is kept)?",
+        true => {
+            "Import them, and replace them by Harbor in the clients' files (Harbor keeps a copy of each)?"
+        }
         false => "Import them?",
     }
 }
@@ -102,11 +104,11 @@ fn described(server: &ImportCandidate, launch: &Launch) -> String {
     let headers = launch.remote.iter().flat_map(|remote| remote.headers.keys());
     lines.extend(named("its headers", launch, headers));
     lines.extend(uses(launch).iter().map(|used| format!("  it gets your {}", flatten(used))));
-    let is_plain = "looks like a secret, and would be stored unencrypted";
+    let is_plain = "looks like a secret, but would be stored unencrypted";
     lines.extend(plain_secrets(launch).iter().map(|name| format!("  {} {is_plain}", flatten(name))));
     let url = address(launch);
     let is = |what: fn(&Url) -> bool| url.as_ref().is_some_and(what);
-    lines.extend(is(says_private).then(|| "  that is a private address, or this machine".to_owned()));
+    lines.extend(is(says_private).then(|| "  the address is private or on this machine".to_owned()));
     lines.extend(is(is_exposed).then(|| "  without TLS".to_owned()));
     lines.extend(warning(launch).map(|text| format!("  warning: {text}")));
     lines.join("\n")
@@ -175,7 +177,7 @@ mod tests {
         let private = unallowed(&remote("http://localhost:3/mcp"), &none).unwrap();
         assert_eq!(
             private,
-            "it is at localhost:3, a private address or this machine; --allow-private imports it"
+            "its address localhost:3 is private or on this machine; --allow-private imports it"
         );
         let allowed = Import { allow_private: true, ..none.clone() };
         assert_eq!(unallowed(&remote("http://localhost:3/mcp"), &allowed), None);
@@ -212,8 +214,8 @@ mod tests {
         let plain = Launch { command: "npx".into(), args, ..Launch::default() };
         assert_eq!(
             described(&server(&plain), &plain),
-            "s: runs npx run --token … -e …\n  --token looks like a secret, and would be stored unencrypted\n  \
-             KEY looks like a secret, and would be stored unencrypted"
+            "s: runs npx run --token … -e …\n  --token looks like a secret, but would be stored unencrypted\n  \
+             KEY looks like a secret, but would be stored unencrypted"
         );
         let mut shell = Launch {
             command: "bash".into(),
@@ -226,12 +228,12 @@ mod tests {
         assert_eq!(
             described(&server(&shell), &shell),
             "s: runs bash -c 'a b'\n  its variables: API_KEY (stored as a secret), MODE\n  \
-             warning: bash -c runs a text: read all of it"
+             warning: bash -c runs its argument as code: read all of it"
         );
         let launch = remote("http://192.168.1.2:80/x?key=v4lue");
         assert_eq!(
             described(&server(&launch), &launch),
-            "s: at 192.168.1.2\n  that is a private address, or this machine\n  without TLS"
+            "s: at 192.168.1.2\n  the address is private or on this machine\n  without TLS"
         );
     }
 }

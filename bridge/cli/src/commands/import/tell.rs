@@ -55,8 +55,8 @@ pub fn tell(
         screen.text(&format!("{} imported", count(done, "server")))?;
         if !wanted.replace {
             remark(
-                "the clients' files still have these servers, and their keys: `harbor import --replace` puts Harbor in their \
-                 place, and keeps a copy",
+                "the clients' files still contain these servers and their keys: `harbor import --replace` replaces \
+                 them by Harbor, and keeps a copy",
             );
         }
     }

@@ -30,7 +30,7 @@ pub fn inputs(package: &mut Package, inputs: &[DeclaredView]) -> Result<(), Fail
                 input,
                 &match values.is_empty() {
                     true => format!("{}{name}: ", explained(input)),
-                    false => format!("{name}, one more (Enter: no): "),
+                    false => format!("{name}, another one (Enter: no): "),
                 },
             )?;
             let is_last = value.is_empty() || !many;

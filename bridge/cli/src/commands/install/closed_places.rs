@@ -39,11 +39,11 @@ fn sentence(name: &str, place: &str) -> String {
     let (name, shown) = (flatten(name), flatten(place));
     match advice(place, false, &facts) {
         Ok(read) => format!(
-            "{name} names {shown}, which is closed to it: `{}` opens that, `--write {}` also for changes",
+            "{name} names {shown}, which its sandbox hides: `{}` allows it to read that, `--write {}` also to change it",
             flatten(&read.option),
             flatten(&shell(place))
         ),
-        Err(never) => format!("{name} names {shown}, which is closed to it: {}", flatten(&never)),
+        Err(never) => format!("{name} names {shown}, which its sandbox hides: {}", flatten(&never)),
     }
 }
 
@@ -65,7 +65,7 @@ mod tests {
             places(&typed(&plan), &wanted)
         };
         let told = of("standard", "", dir);
-        assert!(told[0].starts_with(&format!("DIR names {dir}, which is closed to it: ")), "{told:?}");
+        assert!(told[0].starts_with(&format!("DIR names {dir}, which its sandbox hides: ")), "{told:?}");
         let granted = format!("{dir:?}");
         for (level, read, value) in [
             ("off", "", dir),

@@ -66,8 +66,8 @@ impl DeclaredSecret {
                 format!("{server} has no {name} yet; set it: `harbor secrets set {server} {name}`")
             }
             header => format!(
-                "{server} has no {name} yet; set it: `harbor secrets set {server} {header} --type header`, \
-                 with all that stands in that header"
+                "{server} has no {name} yet; set it: `harbor secrets set {server} {header} --type header`, with the \
+                 whole value of that header"
             ),
         }
     }

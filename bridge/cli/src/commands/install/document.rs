@@ -25,7 +25,7 @@ pub fn read(path: &Path) -> Result<JsonObject, Failure> {
     let wrong = |why: String| Failure::Usage(format!("{}: {why}", path.display()));
     if path.is_dir() {
         let whole = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        let next = format!("that is a directory; a repository is git:file://{}", whole.display());
+        let next = format!("that is a directory; if it is a repository, use git:file://{}", whole.display());
         return Err(wrong(next));
     }
     let mut text = String::new();
@@ -33,7 +33,7 @@ pub fn read(path: &Path) -> Result<JsonObject, Failure> {
     let read = opened.take(MAX as u64 + 1).read_to_string(&mut text);
     read.map_err(|error| wrong(error.to_string()))?;
     if text.len() > MAX {
-        return Err(wrong(format!("it is longer than {} KiB, so it is no manifest", MAX >> 10)));
+        return Err(wrong(format!("it is longer than {} KiB, so it is not a manifest", MAX >> 10)));
     }
     let text = text.trim_start_matches('\u{feff}').trim();
     let parsed = serde_json::from_str::<Box<RawValue>>(text).ok().filter(|_| text.starts_with('{'));
@@ -54,6 +54,6 @@ mod tests {
             assert_eq!(path(source), None, "{source}");
         }
         let directory = read(Path::new("/")).unwrap_err().message().unwrap();
-        assert!(directory.contains("a repository is git:file:///"), "{directory}");
+        assert!(directory.contains("use git:file:///"), "{directory}");
     }
 }

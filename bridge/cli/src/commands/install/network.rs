@@ -57,7 +57,7 @@ pub fn propose_hosts(complete: &mut Complete, screen: &Screen) -> Result<(), Fai
     }
     let (keys, named) = (keys.join(" and "), hosts.join(", "));
     let question = format!(
-        "{keys} is for {named}. Let it reach nothing else? You are asked less, and what it reads goes nowhere else."
+        "{keys} is for {named}. Allow it to reach only that? Harbor asks you less, and what it reads goes nowhere else."
     );
     if consent::ask_usual(&question)? {
         let sandbox = &mut complete.package.definition.sandbox;
@@ -73,7 +73,8 @@ pub fn leave_without(client: &mut Client, installed: &InstalledView) -> Result<(
         return Ok(());
     }
     let name = &installed.server_id;
-    let question = "It started without the network. Leave it so? It can tell nobody what it reads, and you are asked less.";
+    let question = "It started without the network. Keep it without? It can tell nobody what it reads, and Harbor asks \
+                    you less.";
     if !consent::ask_usual(question)? {
         return Ok(());
     }

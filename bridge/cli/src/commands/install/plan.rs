@@ -238,7 +238,8 @@ mod tests {
         };
         let line = "\nnote       runs with Python 3.12.1, since it requires >=3.12: /p/python3.12\nnote       1 is not";
         assert!(with(r#"{"requires":">=3.12","version":"3.12.1","path":"/p/python3.12"}"#).contains(line));
-        let line = "2 requires Python >=3.12, which is not here; install Python 3.12 or newer, e.g.";
+        let line =
+            "2 requires Python >=3.12, which this machine does not have; install Python 3.12 or newer, e.g.";
         assert!(with(r#"{"requires":">=3.12"}"#).contains(line));
         let named = typed(
             r#"{"server_id":"t","kind":"npm","name":"t","sandbox":{"level":"standard","network":"all"},"settings":{"write":["/b"]},"runs":{"program":"t","args":["/b","--in=/home/me/notes","x"]}}"#,

@@ -41,7 +41,7 @@ pub fn describe(runs: &RunsView) -> Vec<String> {
 
 /// The line in place of those that are not shown.
 fn more(all: usize) -> Option<String> {
-    (all > MOST_SHOWN).then(|| format!("(and {} more, all by --dry-run --json)", all - MOST_SHOWN))
+    (all > MOST_SHOWN).then(|| format!("(and {} more; --dry-run --json shows all)", all - MOST_SHOWN))
 }
 
 /// The places that arguments name, whoever said them: the sandbox opens them for reading. Each once.
@@ -109,8 +109,8 @@ secret     KEY";
         let runs = typed(&runs);
         let lines = describe(&runs);
         assert_eq!(lines.len(), 1 + 2 * (MOST_SHOWN + 1) + 1);
-        assert!(lines[0].ends_with("--x=/p (and 49 more, all by --dry-run --json)"), "{}", lines[0]);
-        assert_eq!(lines[MOST_SHOWN + 1], "sets       (and 48 more, all by --dry-run --json)");
+        assert!(lines[0].ends_with("--x=/p (and 49 more; --dry-run --json shows all)"), "{}", lines[0]);
+        assert_eq!(lines[MOST_SHOWN + 1], "sets       (and 48 more; --dry-run --json shows all)");
         assert_eq!(places(&runs), ["/home/me", "/p"]);
     }
 }

@@ -35,7 +35,8 @@ fn place(is_local: bool) -> String {
 /// The message about a port that another person's program has.
 pub fn of_another_person(base_url: &str, user: &str) -> String {
     format!(
-        "at {base_url} a program of the user {user} answers: it would read all that is asked; `--allow-other-user` of `harbor models add` lets it"
+        "a program of the user {user} answers at {base_url}: it would read every conversation; `harbor models add … \
+         --allow-other-user` allows that"
     )
 }
 
@@ -50,7 +51,7 @@ pub fn trouble(provider: &ProviderView, listed: &LlmListModelsResult) -> Option<
     }
     if listed.failed.contains(id) {
         let why = provider.problem.as_deref().unwrap_or("it does not answer");
-        return Some(format!("{id}: {why}; `harbor models check {id}` asks it again"));
+        return Some(format!("{id}: {why}; `harbor models check {id}` tries again"));
     }
     let has_models = listed.models.iter().any(|model| model.provider == *id);
     (!has_models).then(|| format!("{id} has no model"))

@@ -55,12 +55,12 @@ fn the_default_is_a_model_or_the_first_one_of_a_provider() {
     let set = |name: &str| Models::Default { model: Some(name.into()) };
     let active = r#"{"type":"llm_set_active_result","request_id":"2","success":true,"active":"p"}"#;
     let ran = command(false, &[PROVIDERS, active], |c, s| run(c, &set("p"), s));
-    assert_eq!(ran.printed, "the first model of p is used where no model is named\n");
+    assert_eq!(ran.printed, "the first model of p is now the default model\n");
     assert!(ran.asked[1].contains(r#""provider_id":"p""#), "{:?}", ran.asked);
     let model =
         r#"{"type":"llm_set_model_result","request_id":"2","success":true,"active":"p","model":"m:8b"}"#;
     let ran = command(false, &[PROVIDERS, model], |c, s| run(c, &set("p:m:8b"), s));
-    assert_eq!(ran.printed, "p:m:8b is used where no model is named\n");
+    assert_eq!(ran.printed, "p:m:8b is now the default model\n");
     assert!(ran.asked[1].contains(r#""model_id":"p:m:8b""#), "{:?}", ran.asked);
 }
 

@@ -143,7 +143,7 @@ fn notes(seen: &[ManifestStatus]) -> Vec<String> {
         if let Some(confined) = &seen.confined {
             let confined = confined.display();
             notes.push(format!(
-                "{id}: the one of {confined} cannot start Harbor from its snap or flatpak; use one that is neither"
+                "{id}: the {confined} package cannot start Harbor from its snap or flatpak; use a browser that is neither"
             ));
         }
     }

@@ -37,7 +37,9 @@ impl Here {
     pub fn of_process() -> Result<Self, Failure> {
         let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         let home = set("HOME").ok_or_else(|| {
-            Failure::Usage("HOME is not set, so nobody knows where browsers look for native hosts".into())
+            Failure::Usage(
+                "HOME is not set, so Harbor cannot tell where browsers look for native hosts".into(),
+            )
         })?;
         let path = env::var_os("PATH").unwrap_or_default();
         Ok(Self { at: Whereabouts::of(&home, &set), path: env::split_paths(&path).collect() })

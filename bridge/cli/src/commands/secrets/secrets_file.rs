@@ -74,7 +74,9 @@ pub fn run(
             let said = "the secrets are locked; running servers keep theirs";
             done(client, &LockSecrets {}, said, screen)
         }
-        Keeping::Move => done(client, &MoveSecrets {}, "the secrets are where config.toml says", screen),
+        Keeping::Move => {
+            done(client, &MoveSecrets {}, "the secrets are already where config.toml says", screen)
+        }
     }
 }
 

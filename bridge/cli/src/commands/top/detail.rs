@@ -179,7 +179,7 @@ impl Detail {
         let faint = |text: &str| vec![Row::new("", text).toned(TextStyle::Faint)];
         let rows = match &self.tools {
             None if running => faint("waiting for its tools …"),
-            None => faint("it does not run; its tools are known while it does (s starts it)"),
+            None => faint("it is not running, so its tools are unknown (s starts it)"),
             Some(Err(why)) => Row::new("", why).toned(TextStyle::Bad).wrapped(width).collect(),
             Some(Ok(tools)) if tools.is_empty() => faint("it offers no tools"),
             Some(Ok(tools)) => return tools.view(self.scroll(), page),

@@ -65,7 +65,7 @@ fn status_line(model: &Model, now: u64) -> (String, TextStyle) {
         }
         (Link::Up, true) if now.saturating_sub(model.heard) > SILENCE => {
             let silent = when::lasting(now.saturating_sub(model.heard));
-            (format!("no word from the bridge for {silent}"), TextStyle::Bad)
+            (format!("the bridge has been silent for {silent}"), TextStyle::Bad)
         }
         _ => (String::new(), TextStyle::Plain),
     }

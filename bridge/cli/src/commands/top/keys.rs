@@ -27,7 +27,7 @@ impl Model {
         let Some((act, server)) = self.asked.take() else { return };
         match key {
             Key::Char('y' | 'Y') => self.act(act, &server, now),
-            _ => self.say(format!("{server} is left as it is"), false, now),
+            _ => self.say(format!("{server} is unchanged"), false, now),
         }
     }
 

@@ -142,7 +142,7 @@ impl Model {
         for id in over {
             if let Some((act, server)) = self.open.get(&id).and_then(Open::act) {
                 let limit = when::lasting(u64::try_from(act.limit().as_millis()).unwrap_or(u64::MAX));
-                let text = format!("{} {server}: no answer for {limit}; it may still be done", act.word());
+                let text = format!("{} {server}: no answer within {limit}; it may still happen", act.word());
                 self.say(text, true, now);
             }
             self.open.remove(&id);
@@ -160,7 +160,7 @@ impl Model {
     pub fn on_lost(&mut self, now: u64) {
         let acts: Vec<_> = self.open.values().filter_map(Open::act).collect();
         if let Some((act, server)) = acts.first() {
-            let text = format!("{} {server}: the bridge has gone before it answered", act.word());
+            let text = format!("{} {server}: the bridge ended before it answered", act.word());
             self.remark = Some(Remark { text, bad: true, at: now });
         }
         self.open.clear();

@@ -10,14 +10,17 @@ use crate::table::flatten;
 pub fn remark(ended: &str, more: &str) -> Option<String> {
     let what = match ended {
         "done" => return None,
-        "stopped" => return Some("harbor: it was stopped; what had come stands above".into()),
-        "rounds" => "the model wanted to go on after as many rounds as a turn may have",
-        "calls" => "the model wanted more calls of tools than it may make",
-        "tokens" => "the turn has taken as many tokens as it may",
-        "time" => "the turn has lasted as long as it may",
+        "stopped" => {
+            return Some("harbor: the answer was stopped; the part that arrived stands above".into());
+        }
+        "rounds" => "the model reached the turn's limit of rounds",
+        "calls" => "the model reached its limit of tool calls",
+        "tokens" => "the turn reached its limit of tokens",
+        "time" => "the turn reached its time limit",
         "repeats" => {
             return Some(
-                "harbor: the model made the same call again and again with the same result; say it differently, or what it lacks".into(),
+                "harbor: the model repeated the same call with the same result; ask differently, or say what it \
+                 lacks".into(),
             );
         }
         other => return Some(format!("harbor: it ended early ({})", flatten(other))),
@@ -34,8 +37,8 @@ pub fn spent(answer: &ChatSendMessageResult) -> String {
     };
     let calls = match answer.steps.len() {
         0 => String::new(),
-        1 => "; 1 call of a tool".into(),
-        calls => format!("; {calls} calls of tools"),
+        1 => "; 1 tool call".into(),
+        calls => format!("; {calls} tool calls"),
     };
     format!("{}: {}{calls}", flatten(&whom), tokens(&answer.usage))
 }
@@ -69,9 +72,6 @@ mod tests {
         let answer = typed::<ChatSendMessageResult>(
             r#"{"provider":"p","model":"m","usage":{"input_tokens":12,"output_tokens":7,"cached_tokens":4,"exactness":"estimated"},"steps":[{"tool":"a/b"}]}"#,
         );
-        assert_eq!(
-            spent(&answer),
-            "p:m: about 12 tokens in (4 of them from a cache), 7 out; 1 call of a tool"
-        );
+        assert_eq!(spent(&answer), "p:m: about 12 tokens in (4 of them from a cache), 7 out; 1 tool call");
     }
 }

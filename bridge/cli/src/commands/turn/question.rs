@@ -55,7 +55,7 @@ impl ApprovalQuestion {
     pub fn choices(&self) -> String {
         let offered = CHOICES.iter().filter(|(_, answer)| self.offers(answer));
         let line = |(typed, answer): &(&str, &str)| match *answer {
-            NO => format!("  {typed}: no; a reason for the model may follow"),
+            NO => format!("  {typed}: no; you can add a reason for the model"),
             _ => format!("  {typed}: {}", covered(answer)),
         };
         offered.map(line).collect::<Vec<_>>().join("\n")
@@ -100,7 +100,10 @@ impl ApprovalQuestion {
     /// The place of the rest of a value that was cut.
     fn rest(&self, field: &ApprovalField) -> String {
         let whole = |bytes| {
-            format!(" … ({bytes} bytes in all; `harbor approvals show {}` has it whole)", short(&self.0.id))
+            format!(
+                " … ({bytes} bytes in all; `harbor approvals show {}` shows all of it)",
+                short(&self.0.id)
+            )
         };
         field.bytes.map(whole).unwrap_or_default()
     }
@@ -169,12 +172,12 @@ mod tests {
         assert_eq!(
             changing.choices(),
             "  y: this call\n  a: this tool in this chat\n  s: this server in this chat: its tools that write\n  \
-             always: this tool from now on\n  n: no; a reason for the model may follow"
+             always: this tool from now on\n  n: no; you can add a reason for the model"
         );
         let leaving = question(r#"{"answers":["once","flow","no"]}"#);
         assert_eq!(
             leaving.choices(),
-            "  y: this call\n  f: this flow in this chat\n  n: no; a reason for the model may follow"
+            "  y: this call\n  f: this flow in this chat\n  n: no; you can add a reason for the model"
         );
         let said = |line| leaving.read(Some(line)).map(|said| said.answer);
         assert_eq!(
@@ -196,8 +199,8 @@ mod tests {
             "\n? your model wants to call mail/send\\u{1b}]0;x\\u{7}: it reaches others\n  \
              this would tell mail something that comes from: files, gmail\n    to: a@b.example\n    text:\n      \
              \\u{202e}x\\u{200b}\n        y: this call\n    \"y: this call\\n\": 1\n    \
-             rest: aa … (5000 bytes in all; `harbor approvals show 01234567` has it whole)\n  y: this call\n  \
-             n: no; a reason for the model may follow"
+             rest: aa … (5000 bytes in all; `harbor approvals show 01234567` shows all of it)\n  y: this call\n  \
+             n: no; you can add a reason for the model"
         );
     }
 

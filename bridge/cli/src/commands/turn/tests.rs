@@ -55,7 +55,7 @@ const RESULT: &str =
 const ASKED: &str = r#"{"type":"approval","call_id":"c","waits":true,"approval":Q}"#;
 const QUESTION: &str = r#"{"id":"q","who":"chat","tool":"time/set","why":"it may change something","reason":"writes","fields":[{"key":"to","text":"9"}],"answers":["once","chat_tool","no"]}"#;
 const CHOICES: &str =
-    "  y: this call\n  a: this tool in this chat\n  n: no; a reason for the model may follow\n";
+    "  y: this call\n  a: this tool in this chat\n  n: no; you can add a reason for the model\n";
 
 fn asked() -> String {
     ASKED.replace('Q', &complete_object("Approval", QUESTION))
@@ -140,18 +140,18 @@ fn a_question_that_was_answered_elsewhere_is_not_asked_any_more() {
     let gone = asked().replace("\"waits\":true", "\"waits\":false");
     let seen = turn(&[vec![event(0, &asked()), event(1, &gone), answer("ok")]], Some(""));
     assert_eq!(seen.asked.len(), 1);
-    assert!(seen.noted.ends_with("\nharbor: this is not asked any more\n"), "{}", seen.noted);
+    assert!(seen.noted.ends_with("\nharbor: the question is no longer open\n"), "{}", seen.noted);
 }
 
 #[test]
 fn where_nobody_is_a_question_is_a_no() {
     let seen = turn(&[vec![event(0, &asked())], vec![answer("ok")]], None);
     assert!(
-        seen.asked[1].ends_with(r#""answer":"no","reason":"nobody is here who could be asked"}"#),
+        seen.asked[1].ends_with(r#""answer":"no","reason":"nobody is here to approve it"}"#),
         "{:?}",
         seen.asked
     );
-    assert_eq!(seen.noted, "harbor: time/set was refused: nobody is here who could be asked\n");
+    assert_eq!(seen.noted, "harbor: time/set was refused: nobody is here to approve it\n");
 }
 
 #[test]

@@ -337,6 +337,6 @@ fn what_waits_for_answers_is_told_of_a_lost_bridge_and_not_made_again() {
     let mut again = params.clone();
     again["requestState"] = state;
     scene.ask(2, "tools/call", &again);
-    assert!(scene.failure().contains("may have been made"));
+    assert!(scene.failure().contains("may have run"));
     assert_eq!(scene.asked.len(), 0);
 }

@@ -25,7 +25,7 @@ fn why_not(name: &str, value: &Value) -> String {
 #[test]
 fn it_is_not_told_where_its_data_are() {
     let variable = json!([{"name": "ARGS", "default": "{data} --x"}]);
-    assert!(why_not("environment", &variable).contains("where its data are on this machine"));
+    assert!(why_not("environment", &variable).contains("asks for the path of its data on this machine"));
 }
 
 #[test]
@@ -44,13 +44,16 @@ fn packages_become_sources() {
         assert_eq!((way.recipe.source.as_str(), way.why_not), (source, None));
     }
     for (declared, why) in [
-        (json!({"type": "binary", "binaryUrl": "https://h/x#allow=private"}), "an address with a `#`"),
+        (
+            json!({"type": "binary", "binaryUrl": "https://h/x#allow=private"}),
+            "an address that contains a `#`",
+        ),
         (json!({"type": "binary", "url": "http://h/x"}), "http"),
         (json!({"type": "npm", "name": "--registry=x"}), "names no package"),
         (json!({"type": "npm", "name": "../x"}), "names no package"),
-        (json!({"type": "npm", "name": "x\u{1b}[2J"}), "that is no name"),
-        (json!({"type": "git", "url": "ext::sh -c x"}), "has to be an https:// address"),
-        (json!({"type": "git", "url": "file:///home/me/other"}), "has to be an https:// address"),
+        (json!({"type": "npm", "name": "x\u{1b}[2J"}), "with an invalid name"),
+        (json!({"type": "git", "url": "ext::sh -c x"}), "address must begin with https://"),
+        (json!({"type": "git", "url": "file:///home/me/other"}), "address must begin with https://"),
         (json!({"type": "git", "url": "https://me:pass@h/a"}), "password"),
         (json!({"type": "docker", "image": "--privileged"}), "expected an image"),
         (json!({"type": "wasm"}), "of the type wasm"),
@@ -137,7 +140,7 @@ fn secrets_say_what_they_look_like() {
     let recipe = &manifest.ways[0].recipe;
     assert_eq!((recipe.secrets[0].required, recipe.secrets[1].required), (true, false));
     assert_eq!((&recipe.secrets[1].help_url, &recipe.secrets[1].pattern), (&None, &None));
-    assert_eq!(manifest.notes, ["what its manifest says that MORE looks like cannot be checked here"]);
+    assert_eq!(manifest.notes, ["Harbor cannot check the pattern that its manifest gives for MORE"]);
     assert_eq!(recipe.wrong_secret("KEY", "sk-1"), None);
     let said = recipe.wrong_secret("KEY", "geheim").unwrap();
     assert!(said.contains("such as sk-…") && !said.contains("geheim"), "{said}");
@@ -156,15 +159,15 @@ fn authorizations_become_secrets_or_a_reason() {
         seen,
         [("TOKEN", true, "to read mail"), ("REFRESH", false, "to read mail"), ("ID", false, "to read mail")]
     );
-    let note = "it wants an authorization of google, with the scopes mail.read; Harbor obtains none for programs that run here: \
-                give it yours as the secret TOKEN";
+    let note = "it needs a token of google, with the scopes mail.read; Harbor does not obtain tokens for local \
+                programs: give it yours as the secret TOKEN";
     assert_eq!(manifest.notes, [note]);
     let user = json!({"provider": "google", "userMode": {"clientCredentialsEnvVar": "CLIENT"}});
     assert_eq!(with("oauth", &user).ways[0].recipe.secrets[0].name, "CLIENT");
     let own = with("oauth", &json!({"provider": "slack", "supportedSources": ["server"]}));
     assert_eq!((own.ways[0].why_not.is_none(), own.notes.len()), (true, 1));
     let impossible = json!({"provider": "custom", "userMode": {"clientCredentialsPath": "~/c.json"}});
-    assert!(why_not("oauth", &impossible).contains("names no variable for a token"));
+    assert!(why_not("oauth", &impossible).contains("names no variable for it"));
 }
 
 #[test]
@@ -212,13 +215,13 @@ fn words_are_bounded_and_hide_nothing() {
 #[test]
 fn what_is_no_manifest_says_why() {
     for (text, why) in [
-        ("", "is not the JSON"),
-        ("<html>", "is not the JSON"),
+        ("", "does not have the expected JSON form"),
+        ("<html>", "does not have the expected JSON form"),
         ("{}", "has no manifestVersion"),
         ("[1]", "has no manifestVersion"),
-        (r#"{"manifestVersion":"2.0.0"}"#, "this Harbor reads version 1"),
+        (r#"{"manifestVersion":"2.0.0"}"#, "this Harbor reads only version 1"),
         (r#"{"manifestVersion":1}"#, "has no manifestVersion"),
-        (&"[".repeat(100_000), "is not the JSON"),
+        (&"[".repeat(100_000), "does not have the expected JSON form"),
         (&" ".repeat(MAX + 1), "is longer than 256 KiB"),
     ] {
         let said = read(text.as_bytes(), None).unwrap_err();

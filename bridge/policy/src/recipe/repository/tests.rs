@@ -58,7 +58,7 @@ fn what_is_broken_is_said_and_nothing_else_is_taken() {
         find(&Files { documents: vec![("mcp-manifest.json", text)], ..files(&[], Ok(NODE)) }, HERE)
             .unwrap_err()
     };
-    assert!(broken(Ok(b"{")).starts_with("its mcp-manifest.json is not the JSON"));
+    assert!(broken(Ok(b"{")).starts_with("its mcp-manifest.json does not have the expected JSON form"));
     assert_eq!(
         broken(Err("leads out of its own directory")),
         "its mcp-manifest.json leads out of its own directory"
@@ -67,10 +67,7 @@ fn what_is_broken_is_said_and_nothing_else_is_taken() {
     assert_eq!(find(&library, HERE).unwrap_err(), "it is a library, not a server");
     let go = Files { languages: vec![LANGUAGES[0]], ..files(&[], Err("x")) };
     let said = find(&go, HERE).unwrap_err();
-    assert!(
-        said.contains("there is no mcp-manifest.json") && said.contains("it has a go.mod (Go)"),
-        "{said}"
-    );
+    assert!(said.contains("it has no mcp-manifest.json") && said.contains("it has a go.mod (Go)"), "{said}");
     assert!(said.contains("harbor add NAME -- PROGRAM"), "{said}");
 }
 
@@ -102,7 +99,7 @@ fn runtimes_are_new_enough_or_it_is_said() {
     }
     let said = node("22.5", "22.3.0");
     assert!(said.starts_with("it requires node 22.5 or newer; found 22.3.0"), "{said}");
-    assert!(node("new", "22.3.0").contains("which is no version"));
+    assert!(node("new", "22.3.0").contains("which is not a version"));
     let python = [("python", "3.9.1")];
     assert!(lacks("3.10", &python, "pypi:x").contains("3.10 or newer"));
     assert_eq!(lacks("3.10", &[("python", "3.9.1"), ("uv", "1")], "pypi:x"), "", "uv gets another one");

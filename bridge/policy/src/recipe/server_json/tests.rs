@@ -204,7 +204,7 @@ fn what_is_filled_in_opens_no_place_either() {
         ("{e}{e}/{e}{e}/x", "."),
     ] {
         let said = of_argument(value, json!({"e": {"default": default, "isRequired": false}})).why_not;
-        assert!(said.is_some_and(|why| why.contains("only you may open")), "{value}");
+        assert!(said.is_some_and(|why| why.contains("only you may grant")), "{value}");
         let asked = of_argument(value, json!({"e": {}}));
         assert_eq!(asked.why_not, None, "{value}");
         let inputs = BTreeMap::from([("e".to_owned(), vec![default.to_owned()])]);

@@ -40,12 +40,12 @@ pub(super) fn meant(text: &str) -> Option<Result<String, String>> {
     let (word, rest) = page.split_first()?;
     if !url.username().is_empty() || url.password().is_some() {
         return Some(Err(
-            "the address has a name or a password in it, which would be stored and shown".into()
+            "the address contains a name or a password, which Harbor would store and show".into()
         ));
     }
     if *word == "releases" && rest.first() == Some(&"download") {
         return Some(Err(format!(
-            "that is a file for download; `harbor install {}` installs a program",
+            "that is a file to download; `harbor install {}` installs a program",
             quoted(&format!("binary:{text}"))
         )));
     }
@@ -59,9 +59,9 @@ pub(super) fn meant(text: &str) -> Option<Result<String, String>> {
     match *word {
         word if word == forge.directory.0 => Some(match url.fragment() {
             None | Some("") => Ok(written(&address, reference, path)),
-            Some(_) => {
-                Err(format!("that page already names {reference}: leave out the `#` and everything after it"))
-            }
+            Some(_) => Err(format!(
+                "that address already names {reference}: leave out the `#` and everything after it"
+            )),
         }),
         word if forge.files.contains(&word) => {
             let directory = path.split_last().map_or(path, |(_, directory)| directory);
@@ -70,7 +70,7 @@ pub(super) fn meant(text: &str) -> Option<Result<String, String>> {
                 [forge.between, &[forge.directory.0], kind, &[reference], directory].concat().join("/");
             let page = quoted(&format!("{address}/{between}"));
             Some(Err(format!(
-                "that is the page of one file; `harbor install {page}` takes the directory that it is in"
+                "that is the page of one file; `harbor install {page}` installs the directory that contains it"
             )))
         }
         _ => None,

@@ -42,29 +42,30 @@ impl Advice {
 }
 
 /// Said where a file is not there, and it is not known whether it was to be read or made.
-const IF_MADE: &str = "there is no such file yet, so that helps only a server that was to make it";
+const IF_MADE: &str = "there is no such file yet, so this helps only if the server was going to create it";
 
 /// Said instead of [`IF_MADE`] where [`RUN_OUTSIDE`] applies, too.
-const IF_MADE_AND_RUN: &str = "there is no such file yet, so that helps only a server that was to make it; and what is written there is \
-                               run by you, your shell, your editor or git, outside of the sandbox";
+const IF_MADE_AND_RUN: &str = "there is no such file yet, so this helps only if the server was going to create it; and \
+                               you, your shell, your editor or git run what is written there, outside the sandbox";
 
 /// The longest path that is advised, in bytes: nobody reads the end of a longer one.
 const LONGEST: usize = 1024;
 
 /// Said of a path that a shell or an eye could take for another one: it is a server that has named it.
-const ODD: &str = "a name that is very long, or has characters that a shell or an eye takes for others, is not granted by a command \
-                   to copy; if it is meant, type it yourself";
+const ODD: &str = "Harbor shows no command for a path that is very long, or has characters that a shell or a reader \
+                   can mistake \
+                   for others; such a path is granted only if you type it yourself";
 
 /// Said where a grant would grant nothing.
-pub(super) const CREATE_IT: &str = "what does not exist cannot be granted: create it first";
+pub(super) const CREATE_IT: &str = "it does not exist, so it cannot be granted: create it first";
 
 /// Said where [`RUN_OUTSIDE`] is to be said, too.
-const CREATE_IT_AND_RUN: &str = "what does not exist cannot be granted: create it first; and what is written there is run by \
-                                 you, your shell, your editor or git, outside of the sandbox";
+const CREATE_IT_AND_RUN: &str = "it does not exist, so it cannot be granted: create it first; and you, your shell, \
+                                 your editor or git run what is written there, outside the sandbox";
 
 /// Said of what others than the server run.
 pub(super) const RUN_OUTSIDE: &str =
-    "what is written there is run by you, your shell, your editor or git, outside of the sandbox";
+    "you, your shell, your editor or git run what is written there, outside the sandbox";
 
 /// The option of `harbor sandbox` that would allow an access. To write a file its directory is granted, since most
 /// programs write a new file and rename it.
@@ -98,8 +99,8 @@ pub fn advice(path: &str, write: bool, facts: &SandboxFacts) -> Result<Advice, S
 /// The advice for a path in the server's installation: files that it keeps there are lost with the next installation.
 fn of_its_package(path: &str, facts: &SandboxFacts) -> String {
     format!(
-        "its installation is read-only. If it can be told another place, by a variable or an argument, name one below {}; if \
-         not, `--write {}` opens this part of its installation, and what it keeps there goes with the next one",
+        "its installation is read-only. If a variable or an argument can set another place, name one below {}; if not, \
+         `--write {}` opens this part of its installation, and the next installation deletes what it keeps there",
         shell(&facts.data),
         shell(parent(path))
     )

@@ -31,36 +31,36 @@ const MAX_SCRIPTS: usize = 8;
 pub(super) const OWN_SOCKETS: &str = "Unix sockets of its own";
 
 /// Said of sockets on which other programs answer.
-const LEADS_OUT: &str = "who speaks there can leave the sandbox";
+const LEADS_OUT: &str = "a program that uses this socket can leave the sandbox";
 
 /// Said of a port that is granted.
-const REACHED: &str = "every program and web page of this machine can connect to it there";
+const REACHED: &str = "every program and web page on this machine can connect to it there";
 
 /// Said where another port is granted already.
 const INSTEAD: &str =
-    "instead of the port that it has; every program and web page of this machine can connect to it there";
+    "instead of the port that it has; every program and web page on this machine can connect to it there";
 
 /// Said of a port that is none of a program's.
-const OF_SYSTEM: &str = "ports below 1024 are the system's; if it can be told another one, choose it and grant that by `--listen PORT`";
+const OF_SYSTEM: &str = "ports below 1024 belong to the system; if the server can use another port, set that and grant \
+                         it by `--listen PORT`";
 
 /// Said of the port that it has.
-const ELSEWHERE: &str = "it may listen there at 127.0.0.1 and ::1 only, and asked for another address";
+const ELSEWHERE: &str = "it may listen there only at 127.0.0.1 and ::1, but asked for another address";
 
 /// Said where listening needs a network of its own.
-const ALONE: &str =
-    "it has then a loopback of its own, on which nobody else reaches it, and no other network";
+const ALONE: &str = "it then has its own loopback, where nobody else can reach it, and no other network";
 
 /// Said of a port where nothing allows it.
-const NO_LOOPBACK: &str = "a server may not listen on such a port; `--network loopback` would give it a loopback of its own, and needs \
-                           namespaces, which do not work here";
+const NO_LOOPBACK: &str = "a server may not listen on such a port; `--network loopback` would give it its own \
+                           loopback, but needs namespaces, which do not work here";
 
 /// Said of a host that is allowed.
-const NO_PROXY: &str = "it is allowed, but the program asks for its address itself instead of using the proxy that \
-                        HTTPS_PROXY names; Node uses it from 22.21 and 24.5 on";
+const NO_PROXY: &str = "it is allowed, but the program looks up its address itself instead of using the proxy in \
+                        HTTPS_PROXY; Node.js uses the proxy from 22.21 and 24.5 on";
 
 /// Said where no mount holds a server to its own files.
-const NO_ATTRIBUTES: &str = "without namespaces, which do not work here, no server may change modes, owners, times and \
-                             attributes by path, not even of its own files";
+const NO_ATTRIBUTES: &str = "namespaces do not work here, so no server may change modes, owners, times and attributes \
+                             by path, not even of its own files";
 
 /// A thing that a server may have been refused, in words or as a path, and the option that would allow it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -212,9 +212,9 @@ fn socket(path: &str, listen: bool, profile: &Profile, facts: &SandboxFacts) -> 
     }
     let is_bridge = [&facts.harbor_home, &facts.socket].into_iter().any(|own| is_within(path, own));
     let advice = match listen {
-        _ if is_bridge => Err("it leads to Harbor itself, and is never granted".to_owned()),
+        _ if is_bridge => Err("it leads to Harbor itself, so it is never granted".to_owned()),
         true => Err(format!(
-            "it may listen in its own directories only: name a place below {} and allow it by `--socket {0}`",
+            "it may listen only in its own directories: name a place below {} and allow it by `--socket {0}`",
             shell(&facts.tmp)
         )),
         false => {

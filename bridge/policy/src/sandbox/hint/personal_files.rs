@@ -50,7 +50,7 @@ impl Kept {
         let copy = below(home, &format!("{called}-{id}"));
         let (read, named) = (shell(&copy), shell(&format!("{variable}={copy}")));
         format!(
-            "it finds no {called}: ~/{file} is kept from every server, since it holds keys. Make it one of its own, \
+            "it finds no {called}: Harbor hides ~/{file} from every server, since it holds keys. Make a copy for it, \
              `{printed_by} > {read}`, and install it with that: `harbor install {source} --read {read} --env {named}`"
         )
     }

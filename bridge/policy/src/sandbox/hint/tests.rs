@@ -290,7 +290,7 @@ fn who_may_not_listen_is_told_of_the_port_that_would_be_granted() {
     };
     assert_eq!(of(9009, None, true).unwrap(), "--listen 9009");
     assert_eq!(of(9009, Some(9008), false).unwrap(), "--listen 9009");
-    assert!(of(9009, Some(9009), true).unwrap().contains("at 127.0.0.1 and ::1 only"));
+    assert!(of(9009, Some(9009), true).unwrap().contains("only at 127.0.0.1 and ::1"));
     assert!(of(80, None, true).unwrap().starts_with("ports below 1024"));
     assert_eq!(of(0, None, true).unwrap(), "--network loopback");
     assert!(of(0, None, false).unwrap().ends_with("needs namespaces, which do not work here"));
@@ -329,7 +329,7 @@ fn hosts_matter_where_not_all_are_reached() {
     assert_eq!(of(NetworkKind::Loopback, None, "a.example.com"), option);
     assert_eq!(of(NetworkKind::Hosts, Some("b.example.com"), "a.example.com"), option);
     let allowed = of(NetworkKind::Hosts, Some("*.example.com"), "a.example.com").unwrap();
-    assert!(allowed.starts_with("it is allowed, but the program asks for its address itself"), "{allowed}");
+    assert!(allowed.starts_with("it is allowed, but the program looks up its address itself"), "{allowed}");
 }
 
 #[test]
@@ -358,7 +358,7 @@ fn sockets_are_allowed_by_their_own_option() {
     assert_eq!(of(docker, false, Some(docker)), None);
     let (_, only_if, why) = of("/srv/x.sock", true, None).unwrap();
     assert!(
-        only_if.unwrap() == "/srv" && why.starts_with("it may listen in its own directories only"),
+        only_if.unwrap() == "/srv" && why.starts_with("it may listen only in its own directories"),
         "{why}"
     );
     let (_, _, why) = of("/home/u/.harbor/run/bridge.sock", false, None).unwrap();

@@ -134,8 +134,8 @@ fn a_bad_rule_is_shown_harmless_and_short() {
     let said = |rule: String| Allowed::parse(&[rule]).unwrap_err().to_string();
     assert_eq!(
         said("a\n\u{1b}[2J".to_owned()),
-        "hosts like example.com, *.example.com, 192.0.2.7 or [2001:db8::1], each with :PORT, :* or nothing, and \
-         \"a\\n\\u{1b}[2J\" is none"
+        "hosts like example.com, *.example.com, 192.0.2.7 or [2001:db8::1], each with :PORT, :* or nothing; \
+         \"a\\n\\u{1b}[2J\" is not one"
     );
     assert!(said("ä ".repeat(1000)).len() < 300);
 }

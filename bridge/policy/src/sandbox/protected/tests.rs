@@ -26,13 +26,16 @@ fn sentences_say_why_and_what_to_do() {
         ),
         (
             "/srv",
-            "/srv is never granted as a whole, since /srv/harbor/x.sock is in it: name directories below it, as in \
-             `--read /srv/DIRECTORY`",
+            "/srv is never granted as a whole, since it contains /srv/harbor/x.sock: name directories below it, for \
+             example `--read /srv/DIRECTORY`",
         ),
-        ("/tmp", "/tmp is too wide to be granted: name directories below it, as in `--read /tmp/DIRECTORY`"),
-        ("a", "\"a\" cannot be granted: a path is absolute and has no `..` in it"),
+        (
+            "/tmp",
+            "/tmp is too large a place to be granted: name directories below it, for example `--read /tmp/DIRECTORY`",
+        ),
+        ("a", "\"a\" cannot be granted: a path must be absolute, without `..`"),
     ] {
-        let alternative = ". What the server needs of it can be given by `--env` when it is added, or copied into its data directory";
+        let alternative = ". Give the server what it needs by `--env`, or copy it into its data directory";
         let said = why_never(path, &facts()).unwrap();
         assert_eq!(said.strip_suffix(alternative).unwrap_or(&said), wanted);
         assert_eq!(said.ends_with(alternative), wanted.contains("secrets"));

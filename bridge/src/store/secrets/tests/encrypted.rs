@@ -112,7 +112,7 @@ async fn what_was_cut_off_is_the_one_or_the_other_and_is_done_again() {
             .await
             .unwrap_err()
             .to_string()
-            .contains("key.age: it is no file of age")
+            .contains("key.age: it is not an age file")
     );
     assert_eq!(fs::read(&path).unwrap(), sealed);
 }

@@ -98,7 +98,7 @@ impl Server {
     async fn inspect(&self, engine: Engine, image: &str) -> Result<(String, Vec<String>), Rc<EndReport>> {
         let lines = self.ask_engine(engine, engine.inspect(image), QUICK).await?;
         let found = lines.last().and_then(|line| engine::inspected(line));
-        found.ok_or_else(|| failed(&format!("{} does not say what {image} is", engine.as_str())))
+        found.ok_or_else(|| failed(&format!("{} cannot describe {image}", engine.as_str())))
     }
 
     /// Pulls an image. The engine's words go into the server's log, and to whoever waits.
@@ -117,8 +117,7 @@ fn planned() -> Rc<EndReport> {
 
 fn gone(id: &ServerId, reference: &str, engine: Engine) -> String {
     format!(
-        "the image that {reference} meant is not in {} any more, and no registry has it; `harbor remove {id}` and add it \
-         again to run what it means now",
+        "the locked image of {reference} is no longer in {}, and no registry has it; to use the present image, run `harbor remove {id}` and add it again",
         engine.as_str()
     )
 }
@@ -126,7 +125,7 @@ fn gone(id: &ServerId, reference: &str, engine: Engine) -> String {
 fn lost(id: &ServerId, image: &Image, why: &str) -> String {
     let reference = &image.reference;
     format!(
-        "which image {reference} meant is lost ({why}); `harbor remove {id}` and add it again to run what it means now"
+        "the lock of the image {reference} is lost ({why}); to use the present image, run `harbor remove {id}` and add it again"
     )
 }
 
@@ -137,7 +136,7 @@ fn engine_of(image: &Image, looked: &FoundRuntimes) -> Result<Engine, String> {
     let names: Vec<_> = wanted.iter().map(|engine| engine.as_str()).collect();
     found.ok_or_else(|| {
         let why = not_found(&names.join(" or "), &looked.places);
-        format!("{why}; `apt install podman` or `dnf install podman` gets one")
+        format!("{why}; install one with `apt install podman` or `dnf install podman`")
     })
 }
 

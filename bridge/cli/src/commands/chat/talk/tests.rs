@@ -76,7 +76,7 @@ fn a_session_begins_with_the_first_message_and_is_named_at_the_end() {
         seen.noted,
         format!(
             "the default model · tools: time · /help\n{HELP}\np:m: 0 tokens in, 0 out\np:m: 0 tokens in, 0 out\n\
-             `harbor chat 01234567` goes on with this\n"
+             `harbor chat 01234567` continues this conversation\n"
         )
     );
 }
@@ -86,8 +86,8 @@ fn looking_around_leaves_nothing_behind() {
     let seen =
         chat(&Chat::default(), vec![line("/retry"), line("/nope"), Typed::Interrupt, Typed::Interrupt], &[]);
     assert!(seen.ended.is_ok() && seen.asked.is_empty(), "{:?}", seen.asked);
-    assert!(seen.noted.contains("harbor: nothing was said yet\n"), "{}", seen.noted);
-    assert!(seen.noted.ends_with("harbor: Ctrl-C once more leaves\n"), "{}", seen.noted);
+    assert!(seen.noted.contains("harbor: you have not sent a message yet\n"), "{}", seen.noted);
+    assert!(seen.noted.ends_with("harbor: press Ctrl-C again to leave\n"), "{}", seen.noted);
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn a_private_conversation_is_deleted() {
     let seen = chat(&wanted, vec![line("hi")], &[CREATED, ANSWER, DELETED]);
     assert_eq!(seen.asked[0], r#"{"type":"chat_create_session","model":"p:m","private":true}"#);
     assert_eq!(seen.asked[2], r#"{"type":"chat_delete_session","session_id":"0123456789"}"#);
-    assert!(seen.noted.ends_with("nothing of this is kept\n"), "{}", seen.noted);
+    assert!(seen.noted.ends_with("Harbor keeps nothing of this conversation\n"), "{}", seen.noted);
 }
 
 #[test]

@@ -36,7 +36,7 @@ pub fn draw(pen: &mut Pen<'_>, model: &Model, height: usize, now: u64) {
 
 pub fn draw_help(pen: &mut Pen<'_>, model: &Model, height: usize) {
     let width = pen.width();
-    pen.put(0, 0, width, "harbor top: keys, and what stands where", TextStyle::Strong);
+    pen.put(0, 0, width, "harbor top: keys and columns", TextStyle::Strong);
     let rows: Vec<_> = HELP.iter().map(|(key, what)| Row::new(&format!("{key:<25}"), *what)).collect();
     let first = model.help.unwrap_or_default().first(rows.len(), model.page_rows());
     draw_rows(pen, rows.get(first..).unwrap_or_default(), height);

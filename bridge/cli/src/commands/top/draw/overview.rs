@@ -46,7 +46,7 @@ pub fn draw(pen: &mut Pen<'_>, model: &Model, height: usize, now: u64) {
             (true, _) => {
                 "no servers yet; install one with `harbor install time`, or import them from your AI clients: `harbor import`"
             }
-            (false, _) => "no server has that in its name",
+            (false, _) => "no server name contains that",
         };
         pen.put(1, HEAD + 1, pen.width(), text, TextStyle::Faint);
     }

@@ -111,7 +111,7 @@ fn the_status_line_says_what_is_most_pressing() {
     let mut model = at_work((80, 24));
     let line = |model: &Model, now: u64| status_line(model, now).0;
     assert_eq!(line(&model, NOW + 4000), "");
-    assert_eq!(line(&model, NOW + 14_000), "no word from the bridge for 10 s");
+    assert_eq!(line(&model, NOW + 14_000), "the bridge has been silent for 10 s");
     press(&mut model, "s");
     assert_eq!(line(&model, NOW), "starting files …");
     model.on_frame(
@@ -125,7 +125,7 @@ fn the_status_line_says_what_is_most_pressing() {
     press(&mut model, "x");
     assert_eq!(line(&model, NOW), "stop time? 1 call would be cut off: y/n");
     press(&mut model, "n");
-    assert_eq!(line(&model, NOW), "time is left as it is");
+    assert_eq!(line(&model, NOW), "time is unchanged");
 }
 
 #[test]
@@ -133,7 +133,7 @@ fn a_bridge_that_has_gone_is_said_on_every_page() {
     let mut model = at_work((80, 24));
     model.on_lost(NOW);
     model.on_no_bridge(Some("it is of\nanother version".into()));
-    let said = "the bridge is gone since 7 s; connecting …: it is of another version";
+    let said = "the bridge has been gone since 7 s; connecting …: it is of another version";
     assert!(shown(&model, NOW + 7000).contains(said));
     model.on_key(Key::Enter, NOW);
     let gone = shown(&model, NOW + 7000);

@@ -11,7 +11,7 @@ pub(super) fn trouble(model: &Model, now: u64) -> Option<Row> {
     if let Link::Gone { since, why, .. } = &model.link {
         let why = if why.is_empty() { String::new() } else { format!(": {why}") };
         let text = format!(
-            "the bridge is gone since {}; connecting …{why}",
+            "the bridge has been gone since {}; connecting …{why}",
             when::lasting(now.saturating_sub(*since))
         );
         return Some(Row::new("", text).toned(TextStyle::Bad));

@@ -125,13 +125,13 @@ fn what_is_not_answered_in_time_is_waited_for_no_more() {
     model.on_time(NOW + limit(Act::Stop));
     assert_eq!(said(&model), None);
     model.on_time(NOW + limit(Act::Stop) + 1);
-    let word = "stopping a: no answer for 2 min; it may still be done";
+    let word = "stopping a: no answer within 2 min; it may still happen";
     assert_eq!(said(&model).as_deref(), Some(word));
     assert_eq!(model.open.values().filter_map(Open::act).collect::<Vec<_>>(), [(Act::Start, "a")]);
     model.on_frame(complete(r#"{"type":"disconnect_server_result","request_id":"4"}"#).as_bytes(), NOW);
     assert_eq!(said(&model).as_deref(), Some(word), "nobody waits for that any more");
     model.on_time(NOW + limit(Act::Start) + 1);
-    assert!(said(&model).unwrap().starts_with("starting a: no answer for 25 min"), "{:?}", said(&model));
+    assert!(said(&model).unwrap().starts_with("starting a: no answer within 25 min"), "{:?}", said(&model));
     assert!(model.open.values().all(|open| open.act().is_none()));
 }
 
@@ -288,7 +288,7 @@ fn a_bridge_that_has_gone_is_looked_for_ever_more_slowly_and_asked_anew() {
     sent(&mut model);
     model.on_lost(NOW);
     assert!(model.open.is_empty());
-    assert_eq!(model.remark.clone().unwrap().text, "stopping a: the bridge has gone before it answered");
+    assert_eq!(model.remark.clone().unwrap().text, "stopping a: the bridge ended before it answered");
     let mut pauses = Vec::new();
     for _ in 0..6 {
         if let Some(Out::Dial(pause)) = model.take_out() {

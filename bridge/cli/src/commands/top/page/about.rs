@@ -100,14 +100,14 @@ fn usage(usage: Option<&UsageSample>) -> Vec<Row> {
     let UsageSample { processes, threads, open_files, .. } = usage;
     vec![
         Row::new("memory     ", format!("{memory} MiB, {age} s ago")),
-        Row::new("processor  ", format!("{cpu} % of one, {cpu_s} s since it began")),
+        Row::new("processor  ", format!("{cpu} % of one, {cpu_s} s since it started")),
         Row::new("has        ", format!("{processes} processes, {threads} threads, {open_files} open files")),
     ]
 }
 
 fn sandbox(told: &ServerStatus) -> String {
     match &told.sandbox {
-        None => "known once it was started".into(),
+        None => "known after its first start".into(),
         Some(level) => {
             let held_by = told.sandbox_held_by.as_deref().unwrap_or_default();
             format!("{}, held by {}", flatten(level), flatten(held_by))
