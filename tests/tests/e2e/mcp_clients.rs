@@ -422,6 +422,10 @@ fn setup_takes_over_what_a_client_has_and_puts_harbor_into_it() {
     assert!(out.contains(": 3 tools\n") && out.contains("; it does not start: "), "{out}");
     assert!(err.contains("broken also stays in the client's file"), "{err}");
     assert_eq!(person.done(&["call", "mine/echo", "text=hi"]), "hi\n");
+    // What does not start stays there the second time, too.
+    let (out, err, _) = person.harbor(&["import", "--replace"]);
+    assert!(out.contains("broken: already here") && out.contains("; it does not start: "), "{out}{err}");
+    assert!(person.read(".claude.json").contains("/bin/false"), "{out}{err}");
 
     // And off again: what the client had is back, and what is left is said.
     let (out, err, code) = person.harbor(&["uninstall", "--yes"]);
@@ -524,6 +528,22 @@ fn nothing_to_take_over_is_a_failure_of_its_own() {
     person.write(".claude.json", "{}");
     assert_eq!(exit(&["import"]), Some(1), "a file that is broken stays a failure");
     assert!(person.home.locked_by().is_none());
+}
+
+/// The first grant replaces what a new client gets, and says what it lacks then.
+#[test]
+fn a_client_with_a_grant_for_a_while_is_not_told_that_it_has_none() {
+    let person = Person::new();
+    let bridge = Bridge::start(&person.home);
+    person.done(&["grant", "client://cursor", "mcp:tools.call", "--for", "2h"]);
+    let said = person.done(&["mcp", "install", "cursor"]);
+    assert!(said.contains("Cursor may use all tools for a while, but not list them: "), "{said}");
+    let (_, err, code) = person.harbor(&["tools", "--client", "cursor", "--off", "s/*"]);
+    assert_eq!(code, Some(4), "{err}");
+    assert!(err.contains("cursor has no lasting permission to call tools"), "{err}");
+    person.done(&["grant", "client://cursor", "mcp:tools.list", "--for", "2h"]);
+    let said = person.done(&["grants", "client://cursor"]);
+    assert!(bridge.is_alive() && said.contains("Cursor may use all tools for a while; "), "{said}");
 }
 
 /// What gives a client its tools where it gets none by itself: two scopes, and each line can be typed.

@@ -9,6 +9,7 @@
 //! unnoticed. Must never change those files, or show a value of a variable: it may be a secret.
 
 mod candidate;
+mod closed_places;
 mod existing_servers;
 mod risks;
 mod tell;
@@ -77,7 +78,7 @@ pub fn run(wanted: &Import, paths: &Paths, screen: &mut Screen) -> Result<(), Fa
             outcomes.push(take_over(&mut client, server, &mut known, wanted, asked)?);
         }
         if !wanted.no_start && !wanted.manual {
-            start_all(&mut client, &servers, &mut outcomes)?;
+            start_all(&mut client, &servers, &mut outcomes, wanted.replace && !wanted.dry_run)?;
         }
         ids = known.iter().map(|known| known.id().to_owned()).collect();
     } else {
@@ -108,9 +109,7 @@ fn replace(
     screen: &mut Screen,
 ) -> Result<(), Failure> {
     // What does not start here may start there.
-    let has = |outcome: &Outcome| {
-        matches!(outcome, Outcome::Imported(Start::Not | Start::Tools(_)) | Outcome::Here)
-    };
+    let has = |outcome: &Outcome| matches!(outcome, Outcome::Imported(start) | Outcome::Here(start) if !matches!(start, Start::Failed(_)));
     for client in CLIENTS {
         let theirs = || {
             let all = servers.iter().zip(outcomes);
@@ -118,7 +117,10 @@ fn replace(
         };
         let taken = theirs().filter(|(_, outcome)| has(outcome));
         let taken: Vec<_> = taken.map(|(server, _)| (server.name.as_str(), server.id.as_str())).collect();
-        let left = theirs().filter(|(_, outcome)| matches!(outcome, Outcome::Imported(Start::Failed(_))));
+        let fails = |outcome: &Outcome| {
+            matches!(outcome, Outcome::Imported(Start::Failed(_)) | Outcome::Here(Start::Failed(_)))
+        };
+        let left = theirs().filter(|(_, outcome)| fails(outcome));
         left.for_each(|(ImportCandidate { name, id, .. }, _)| {
             remark(&format!(
                 "{}: {name} also stays in the client's file, since it does not start in Harbor: `harbor start {id}` \
@@ -262,14 +264,20 @@ fn take_over(
     }
 }
 
-/// Starts what was imported and lacks nothing: a client sees no tools that were never listed.
+/// Starts what was imported and lacks nothing: a client sees no tools that were never listed. `also_here`: also what was here
+/// before and has never listed any, since Harbor is to replace it.
 fn start_all(
     client: &mut Client,
     servers: &[ImportCandidate],
     outcomes: &mut [Outcome],
+    also_here: bool,
 ) -> Result<(), Failure> {
     for (server, outcome) in servers.iter().zip(outcomes) {
-        let Outcome::Imported(start) = outcome else { continue };
+        let start = match outcome {
+            Outcome::Imported(start) => start,
+            Outcome::Here(start @ Start::Not) if also_here => start,
+            _ => continue,
+        };
         if server.launch.as_ref().is_ok_and(|launch| launch.missing.is_empty()) {
             *start = match servers::connect(client, &server.id) {
                 Ok(answer) => Start::Tools(answer.server.tool_count.unwrap_or_default()),

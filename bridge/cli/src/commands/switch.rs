@@ -24,9 +24,9 @@ pub fn run(client: &mut Client, wanted: &Switch, paths: &Paths, screen: &mut Scr
     let had = match client_access::held(client, name)? {
         ClientAccess::New => vec![EVERY.to_owned()],
         ClientAccess::Tools(had) => had,
-        ClientAccess::Nothing => {
+        ClientAccess::ForNow { .. } | ClientAccess::Nothing => {
             return Err(Failure::Nothing(
-                format!("{name} may not call tools yet"),
+                format!("{name} has no lasting permission to call tools"),
                 format!(
                     "allow some: `harbor grant client://{name} mcp:tools.call --always --tool SERVER/TOOL`"
                 ),

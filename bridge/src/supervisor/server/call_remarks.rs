@@ -39,6 +39,10 @@ impl Server {
         let named = of_arguments(arguments);
         let is_trusted =
             |denied: &Denied| to_person || is_of_kernel(&denied.path) || named.contains(&denied.path);
+        if !matches!(came, RemarkedOutcome::Result) {
+            // A refusal that came just before the result is still looked at; a slow disk loses only the sentence.
+            let _ = tokio::time::timeout(LOOK, self.confinement.settled()).await;
+        }
         let denied = self.denied();
         let (mut said, is_failure) = match came {
             RemarkedOutcome::Result => (Vec::new(), false),

@@ -149,6 +149,7 @@ impl Server {
         // Who asks at once finds what is known so far.
         let kept = (!missing && self.keep(denied.clone())).then(|| denied.clone());
         let server = self.clone();
+        self.confinement.begin_look();
         tokio::task::spawn_local(async move {
             let looked =
                 tokio::task::spawn_blocking(move || looked_at(denied, made, missing, is_hidden)).await;
@@ -162,6 +163,7 @@ impl Server {
                 }
                 Ok(RefusalFinding::Nothing) | Err(_) => {}
             }
+            server.confinement.end_look();
         });
     }
 

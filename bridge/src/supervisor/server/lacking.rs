@@ -25,11 +25,13 @@ impl Server {
             return hints.into_iter().for_each(|hint| self.note_denied(denied(hint)));
         }
         let server = self.clone();
+        self.confinement.begin_look();
         tokio::task::spawn_local(async move {
             let looked = tokio::task::spawn_blocking(|| hints.into_iter().find(is_meant));
             if let Ok(Some(hint)) = looked.await {
                 server.note_denied(denied(hint));
             }
+            server.confinement.end_look();
         });
     }
 }

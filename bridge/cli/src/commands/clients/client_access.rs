@@ -30,6 +30,8 @@ pub enum ClientAccess {
     New,
     /// It may use these; none when empty.
     Tools(Vec<String>),
+    /// It may use these for a while only; `lists` says if it may list them, too.
+    ForNow { tools: Vec<String>, lists: bool },
     /// It has no grant for tools.
     Nothing,
 }
@@ -43,14 +45,21 @@ pub fn held(client: &mut Client, name: &str) -> Result<ClientAccess, Failure> {
 
 fn of_grants(grants: Vec<GrantView>) -> ClientAccess {
     let of_calls = |grant: &GrantView| grant.scope == SCOPES[1] && grant.profile == DEFAULT_PROFILE;
-    let mut calls: Vec<_> = grants.into_iter().filter(of_calls).collect();
+    let lists = grants.iter().any(|grant| {
+        grant.scope == SCOPES[0]
+            && grant.profile == DEFAULT_PROFILE
+            && grant.grant_type != GrantType::Deny.as_str()
+    });
+    let calls: Vec<_> = grants.into_iter().filter(of_calls).collect();
     if calls.iter().any(|grant| grant.grant_type == GrantType::Deny.as_str()) {
         return ClientAccess::Tools(Vec::new());
     }
-    calls.retain(|grant| grant.grant_type == GrantType::AllowAlways.as_str());
-    match calls.into_iter().next() {
-        Some(grant) => ClientAccess::Tools(grant.allowed_tools.unwrap_or_else(|| vec![EVERY.to_owned()])),
-        None => ClientAccess::Nothing,
+    let is_always = |grant: &&GrantView| grant.grant_type == GrantType::AllowAlways.as_str();
+    let tools = |grant: &GrantView| grant.allowed_tools.clone().unwrap_or_else(|| vec![EVERY.to_owned()]);
+    match (calls.iter().find(is_always), calls.first()) {
+        (Some(grant), _) => ClientAccess::Tools(tools(grant)),
+        (None, Some(grant)) => ClientAccess::ForNow { tools: tools(grant), lists },
+        (None, None) => ClientAccess::Nothing,
     }
 }
 
@@ -108,7 +117,7 @@ pub fn limit(paths: &Paths, name: &str, only: &[String]) -> Result<ClientAccess,
     let tools = match &held {
         ClientAccess::New => only.to_vec(),
         ClientAccess::Tools(had) => within(had, only),
-        ClientAccess::Nothing => return Ok(held),
+        ClientAccess::ForNow { .. } | ClientAccess::Nothing => return Ok(held),
     };
     if held != ClientAccess::Tools(tools.clone()) {
         set(&mut client, name, &tools)?;
@@ -156,10 +165,20 @@ pub fn sentence(title: &str, name: &str, held: &ClientAccess, only: &[String], p
                  `harbor grants {origin}`"
             )
         }
+        ClientAccess::ForNow { tools, lists } => {
+            let tools = if is_all(tools) { "all tools".into() } else { shorten(Some(tools.clone())) };
+            let lacks = match lists {
+                true => String::new(),
+                false => {
+                    format!(", but not list them: `harbor grant {origin} mcp:tools.list` allows that, too")
+                }
+            };
+            format!("{title} may use {tools} for a while{lacks}; see `harbor grants {origin}`")
+        }
         ClientAccess::Nothing => {
             let why = match first_use(paths).as_str() {
                 "closed" => ", because harbor.db was lost",
-                "all" => ", because you removed them",
+                "all" => ", because you decided about its permissions yourself",
                 _ => " (mcp.firstUse in config.toml)",
             };
             format!(

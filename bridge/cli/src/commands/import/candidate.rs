@@ -14,12 +14,13 @@ use super::super::definition_secrets::{self, Apart};
 pub(super) enum Outcome {
     Imported(Start),
     WouldBe,
-    Here,
+    /// It was here before; for `--replace`, whether it starts.
+    Here(Start),
     Skipped(String),
     Failed(String),
 }
 
-/// The outcome of the first start of a server that was imported.
+/// The outcome of the first start of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Start {
     /// There was none.

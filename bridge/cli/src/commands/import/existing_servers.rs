@@ -12,7 +12,7 @@ use harbor_ipc_proto::client::{CompareServer, ServerView};
 use harbor_ipc_proto::secret::{Secret, SecretMap};
 use harbor_policy::telltale::without_secrets;
 
-use super::candidate::{ImportCandidate, Outcome};
+use super::candidate::{ImportCandidate, Outcome, Start};
 use crate::client::{Client, QUICK};
 
 /// A server that is here, or will be.
@@ -21,6 +21,8 @@ pub struct Known {
     shown: ShownDefinition,
     /// The launch that is planned, where nothing is imported.
     planned: Option<Launch>,
+    /// The number of its tools, if it has ever listed them.
+    tools: Option<u32>,
 }
 
 /// The parts of a definition that a bridge shows.
@@ -50,12 +52,12 @@ impl ShownDefinition {
 impl Known {
     /// A server that was imported.
     pub fn stored(server: &ImportCandidate, launch: &Launch) -> Self {
-        Self { shown: ShownDefinition::of(&server.id, launch), planned: None }
+        Self { shown: ShownDefinition::of(&server.id, launch), planned: None, tools: None }
     }
 
     /// A server that would be imported.
     pub fn planned(server: &ImportCandidate, launch: &Launch) -> Self {
-        Self { shown: ShownDefinition::of(&server.id, launch), planned: Some(launch.clone()) }
+        Self { shown: ShownDefinition::of(&server.id, launch), planned: Some(launch.clone()), tools: None }
     }
 
     /// Its id.
@@ -74,7 +76,10 @@ pub fn known(servers: &[ServerView]) -> Vec<Known> {
         cwd: server.cwd.clone(),
         is_remote: server.remote.is_some(),
     };
-    servers.iter().map(|server| Known { shown: one(server), planned: None }).collect()
+    servers
+        .iter()
+        .map(|server| Known { shown: one(server), planned: None, tools: server.tool_count })
+        .collect()
 }
 
 /// The outcome for a server that cannot be taken over, or whose id a server here has already.
@@ -100,7 +105,7 @@ pub fn here(
         None => differing(client, id, launch)?,
     };
     Ok(Some(match differs.is_empty() {
-        true => Outcome::Here,
+        true => Outcome::Here(old.tools.map_or(Start::Not, Start::Tools)),
         false => Outcome::Skipped(format!(
             "{id} exists here with another {}, so it stays in the client's file. Rename it in that file to import it",
             differs.join(", ")

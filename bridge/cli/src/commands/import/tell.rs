@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::super::definition_secrets::warn_of_arguments;
 use super::super::printing::count;
 use super::candidate::{ImportCandidate, Outcome, Start};
-use super::risks;
+use super::{closed_places, risks};
 use crate::args::Import;
 use crate::screen::Screen;
 use crate::table::flatten;
@@ -50,6 +50,12 @@ pub fn tell(
             remark(&format!("{id} needs a key: `harbor secrets set {id} {key}`"));
         });
     }
+    for (server, outcome) in servers.iter().zip(outcomes) {
+        let is_here = matches!(outcome, Outcome::Imported(_) | Outcome::Here(_));
+        let launch = server.launch.as_ref().ok().filter(|_| is_here);
+        let closed = launch.map(closed_places::closed_places).unwrap_or_default();
+        closed.iter().for_each(|place| remark(&place.told(&flatten(&server.id))));
+    }
     let done = outcomes.iter().filter(|outcome| matches!(outcome, Outcome::Imported(_))).count();
     if done > 0 {
         screen.text(&format!("{} imported", count(done, "server")))?;
@@ -65,7 +71,7 @@ pub fn tell(
 
 /// Arguments that look like secrets, of what is here now.
 fn plain(server: &ImportCandidate, outcome: &Outcome) -> Vec<String> {
-    let is_here = matches!(outcome, Outcome::Imported(_) | Outcome::WouldBe | Outcome::Here);
+    let is_here = matches!(outcome, Outcome::Imported(_) | Outcome::WouldBe | Outcome::Here(_));
     let launch = server.launch.as_ref().ok().filter(|_| is_here);
     launch.map_or(Vec::new(), risks::plain_secrets).iter().map(|name| flatten(name)).collect()
 }
@@ -83,7 +89,7 @@ fn line(server: &ImportCandidate, outcome: &Outcome) -> String {
         (Outcome::Failed(why), _) => return format!("{}{renamed}: failed: {why}", server.name),
         (Outcome::Imported(_), _) => "imported",
         (Outcome::WouldBe, _) => "would be imported",
-        (Outcome::Here, _) => "already here, unchanged:",
+        (Outcome::Here(_), _) => "already here, unchanged:",
     };
     let names = |title: &str, names: Vec<&str>| match names.is_empty() {
         true => String::new(),
@@ -110,7 +116,9 @@ fn line(server: &ImportCandidate, outcome: &Outcome) -> String {
         Outcome::Imported(Start::Tools(tools)) => {
             format!(": {}", count(usize::try_from(*tools).unwrap_or(usize::MAX), "tool"))
         }
-        Outcome::Imported(Start::Failed(why)) => format!("; it does not start: {}", why.replace('\n', " ")),
+        Outcome::Imported(Start::Failed(why)) | Outcome::Here(Start::Failed(why)) => {
+            format!("; it does not start: {}", why.replace('\n', " "))
+        }
         _ => String::new(),
     };
     format!(
@@ -127,7 +135,7 @@ fn as_json(server: &ImportCandidate, outcome: &Outcome) -> Value {
         Outcome::Imported(Start::Failed(why)) => ("imported", Some(why)),
         Outcome::Imported(_) => ("imported", None),
         Outcome::WouldBe => ("would_import", None),
-        Outcome::Here => ("already_here", None),
+        Outcome::Here(_) => ("already_here", None),
         Outcome::Skipped(why) => ("skipped", Some(why)),
         Outcome::Failed(why) => ("failed", Some(why)),
     };

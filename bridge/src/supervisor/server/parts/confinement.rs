@@ -2,12 +2,13 @@
 //!
 //! Owns the profile of the last start and the list of refusals. Must never decide what is allowed: that is the policy's.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::rc::Rc;
 
 use harbor_policy::sandbox::Profile;
 use harbor_policy::sandbox::hint::{Advice, Told};
+use tokio::sync::Notify;
 
 /// How many refusals are kept, the newest.
 const KEPT: usize = 32;
@@ -48,6 +49,9 @@ impl Denied {
 pub(in super::super) struct Confinement {
     confined: RefCell<Option<Rc<Confined>>>,
     denied: RefCell<VecDeque<Denied>>,
+    /// How many refusals are being looked at on the disk.
+    looking: Cell<u32>,
+    looked: Notify,
 }
 
 impl Confinement {
@@ -63,6 +67,27 @@ impl Confinement {
     /// The refusals, newest last.
     pub fn denied(&self) -> Vec<Denied> {
         self.denied.borrow().iter().cloned().collect()
+    }
+
+    /// A refusal is looked at on the disk. The caller says the end by [`Self::end_look`].
+    pub fn begin_look(&self) {
+        self.looking.set(self.looking.get() + 1);
+    }
+
+    pub fn end_look(&self) {
+        self.looking.set(self.looking.get().saturating_sub(1));
+        self.looked.notify_waiters();
+    }
+
+    /// Waits until no refusal is being looked at.
+    pub async fn settled(&self) {
+        loop {
+            let looked = self.looked.notified();
+            if self.looking.get() == 0 {
+                return;
+            }
+            looked.await;
+        }
     }
 
     /// Keeps a refusal. True if it is new.
