@@ -35,6 +35,7 @@ mod doubles;
 mod downloads;
 mod endings;
 mod exits;
+mod first_grants;
 mod frames;
 mod frozen;
 mod fuzz;
