@@ -40,7 +40,7 @@ const CONTENT: &str = "content";
 const STRUCTURED: &str = "structuredContent";
 const OUTPUT_SCHEMA: &str = "outputSchema";
 
-/// The time that a modern result may be kept, and by whom: not at all.
+/// Cache fields of a result: clients must not keep it.
 const CACHE: [(&str, &str); 2] = [("ttlMs", "0"), ("cacheScope", "\"private\"")];
 
 /// The answer to `id`: a result, as JSON text.

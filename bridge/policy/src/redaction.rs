@@ -36,7 +36,7 @@ const BITS: usize = 4096;
 #[derive(Default)]
 pub struct Redactor {
     names: Vec<String>,
-    /// The forms, and whose each is.
+    /// The forms of the secrets, each with the index of its name.
     forms: Vec<(Zeroizing<Vec<u8>>, usize)>,
     /// By their first bytes.
     heads: BTreeMap<[u8; HEAD], Vec<usize>>,

@@ -26,7 +26,7 @@ pub(super) struct TracesState {
     pub(super) resource: TraceResource,
     pub(super) origins: Cell<bool>,
     pub(super) queue: RefCell<TraceQueue>,
-    /// Set off when there is something to send, or the end has come.
+    /// Wakes the sender: there are spans to send, or the bridge ends.
     pub(super) woken: Notify,
     pub(super) is_ending: Cell<bool>,
     pub(super) counts: Cell<SpanCounts>,

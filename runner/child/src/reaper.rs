@@ -121,8 +121,8 @@ impl Reaper {
         .is_ok()
     }
 
-    /// As [`end_orphans`](Self::end_orphans), only for those that were started with the variable `mark` (`NAME=VALUE`) in
-    /// their environment. Where servers share this process, the others' are left alone.
+    /// Like [`end_orphans`](Self::end_orphans), but only for orphans that have the variable `mark` (`NAME=VALUE`) in their
+    /// environment: servers that share this process keep theirs.
     pub async fn end_marked_orphans(&self, mark: &str, limit: Duration) -> bool {
         let marked = self.end_orphans_that(|pid| has_mark(pid, mark));
         tokio::time::timeout(limit, marked).await.is_ok()

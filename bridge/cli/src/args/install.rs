@@ -71,7 +71,7 @@ struct InstallOptions {
     /// A value that an entry or a manifest asks for; repeatable
     #[arg(long, value_name = "NAME=VALUE", value_parser = Unrepeated(input))]
     input: Vec<(String, String)>,
-    /// Which package of an entry that has several, from 1
+    /// The number of the package, if the entry has several; the first is 1
     #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1..=64))]
     package: Option<u64>,
     /// Do not ask

@@ -20,7 +20,7 @@ pub struct Sandbox {
     pub explain: bool,
     /// The settings that were typed; lists are added to the present ones. Paths may be relative.
     pub changes: SandboxSettings,
-    /// Entries of lists that are removed: paths, sockets, hosts.
+    /// List entries to remove: paths, sockets, hosts.
     pub forgotten: Vec<String>,
     /// Settings that go back to their default.
     pub reset: Vec<String>,

@@ -37,7 +37,7 @@ impl<'a> ValueCursor<'a> {
         }
     }
 
-    /// Out of the object or array that was entered last, if nothing more is in it; whether it is left.
+    /// Leaves the innermost object or array if nothing more is in it. True if it was left.
     pub(in crate::consent) fn leave(&mut self) -> bool {
         let ends = matches!(self.peek(), Some(b'}' | b']') | None);
         if ends {
