@@ -5,6 +5,7 @@ mod architecture;
 mod arrows;
 mod consent;
 mod documents;
+mod errors;
 mod imports;
 mod names;
 mod parts;
