@@ -12,7 +12,7 @@ use harbor_policy::container::reference;
 use super::launch::{Beyond, Image, Launch, Skip};
 use super::placeholders::Surroundings;
 
-/// Options of a container that take a value, to find the image behind them. What takes none stands alone.
+/// Options of a container engine that take a value; all others take none. They are needed to find the image behind them.
 const WITH_VALUE: &[&str] = &[
     "--add-host",
     "--annotation",

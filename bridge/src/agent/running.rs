@@ -21,7 +21,7 @@ use super::turn_log::TurnLog;
 use crate::config::Feature;
 use crate::host::asker::Asker;
 
-/// The calls of a run that names no number.
+/// The number of calls of a run that states none.
 const CALLS: u32 = 5;
 
 /// A task that an origin wants done.

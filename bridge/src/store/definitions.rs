@@ -180,7 +180,7 @@ pub(super) fn read_row(id: &str, definition: &str) -> Option<(ServerId, Definiti
 pub struct Spoken {
     /// The generation of MCP.
     pub era: Era,
-    /// The revision, where it insists on an older one than the newest.
+    /// The MCP revision, if the server accepts only an older one than the newest.
     pub revision: Option<String>,
 }
 

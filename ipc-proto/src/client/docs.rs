@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use super::{
     AGENT_OBJECTS, AGENT_REPLIES, APPROVAL_OBJECTS, APPROVAL_REPLIES, CATALOG_OBJECTS, CREDENTIAL_OBJECTS,
-    HOST_OBJECTS, INSTALL_OBJECTS, MODEL_OBJECTS, MODEL_REPLIES, MessageDoc, OAUTH_OBJECTS, OBJECTS, PUSHES,
-    REPLIES, REQUESTS, SANDBOX_OBJECTS, SECRET_REPLIES, SOURCE_OBJECTS, SOURCE_REPLIES, STATS_OBJECTS,
-    STATUS_OBJECTS, SandboxSettings, Supervision,
+    HOST_OBJECTS, INSTALL_OBJECTS, INSTALLATION_REPLIES, MODEL_OBJECTS, MODEL_REPLIES, MessageDoc,
+    OAUTH_OBJECTS, OBJECTS, PUSHES, REPLIES, REQUESTS, SANDBOX_OBJECTS, SECRET_REPLIES, SOURCE_OBJECTS,
+    SOURCE_REPLIES, STATS_OBJECTS, STATUS_OBJECTS, SandboxSettings, Supervision,
 };
 use crate::codes::Code;
 
@@ -58,6 +58,7 @@ pub fn render() -> String {
 pub(super) fn replies() -> impl Iterator<Item = &'static MessageDoc> {
     REPLIES
         .iter()
+        .chain(INSTALLATION_REPLIES)
         .chain(SECRET_REPLIES)
         .chain(MODEL_REPLIES)
         .chain(AGENT_REPLIES)
@@ -122,8 +123,16 @@ mod tests {
         assert_eq!(
             tags(REQUESTS),
             tags(
-                &[REPLIES, SECRET_REPLIES, MODEL_REPLIES, AGENT_REPLIES, APPROVAL_REPLIES, SOURCE_REPLIES]
-                    .concat()
+                &[
+                    REPLIES,
+                    INSTALLATION_REPLIES,
+                    SECRET_REPLIES,
+                    MODEL_REPLIES,
+                    AGENT_REPLIES,
+                    APPROVAL_REPLIES,
+                    SOURCE_REPLIES
+                ]
+                .concat()
             )
         );
         assert!(tags(REQUESTS).windows(2).all(|two| two[0] != two[1]));

@@ -6,6 +6,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::imports::arrows;
+use super::tree::crates;
+
 /// The bridge's rooms by height. A room imports lower ones only.
 const ROOMS: &[(&str, u32)] = &[
     ("app", 8),
@@ -93,6 +96,55 @@ fn imports_go_down() {
         }
         assert!(!source.contains("use crate::{"), "{}: one `use crate::room` a line", path.display());
     }
+}
+
+/// However an import is written, it goes down: the arrows are read as the compiler reads paths.
+#[test]
+fn arrows_between_rooms_go_down() {
+    let height = |room: &str| ROOMS.iter().find(|(name, _)| *name == room).map(|(_, height)| *height);
+    let (_, modules) = crates().into_iter().find(|(crate_, _)| *crate_ == "bridge/src").unwrap();
+    for ((from, to), names) in arrows(&modules) {
+        let rooms = (from.first(), to.first());
+        let (Some(mine), Some(theirs)) = rooms else { continue };
+        assert!(mine == theirs || height(theirs) < height(mine), "{from:?} imports {names:?} of {to:?}");
+    }
+}
+
+/// A handler reads its message, asks one room and writes its answer.
+const HANDLER: usize = 40;
+
+#[test]
+fn handlers_are_short() {
+    let mut long = Vec::new();
+    for (path, source) in sources("bridge/src/router") {
+        let mut begun: Option<(usize, &str)> = None;
+        for (number, line) in source.lines().enumerate() {
+            let head = line.trim_start();
+            let is_head = ["fn ", "async fn ", "pub fn ", "pub async fn ", "pub(super) "].iter();
+            match begun {
+                None if is_head.clone().any(|head_of| head.starts_with(head_of)) && head.contains("fn ") => {
+                    begun = Some((number, line));
+                }
+                Some((at, first)) if line.trim_end() == format!("{}}}", indent(first)) => {
+                    if number - at >= HANDLER + 2 && path.file_name().is_none_or(|name| name != "tests.rs") {
+                        long.push(format!(
+                            "{}: {} has {} lines",
+                            path.display(),
+                            first.trim(),
+                            number - at - 1
+                        ));
+                    }
+                    begun = None;
+                }
+                _ => {}
+            }
+        }
+    }
+    assert!(long.is_empty(), "{HANDLER} lines may be:\n{}", long.join("\n"));
+}
+
+fn indent(line: &str) -> &str {
+    &line[..line.len() - line.trim_start().len()]
 }
 
 /// Whoever changes the command line compiles no bridge, and the reverse.

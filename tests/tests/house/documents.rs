@@ -67,6 +67,43 @@ fn a_page_is_no_longer_than_people_read() {
     );
 }
 
+/// The files of the tree that a text names in backticks, below a directory of the top; `{a,b}` are two.
+fn named_files(text: &str) -> Vec<String> {
+    let tops =
+        ["bridge/", "runner/", "catalog-worker/", "ipc-proto/", "extension/", "scripts/", "tests/", "docs/"];
+    let words =
+        text.split('`').skip(1).step_by(2).filter(|word| tops.iter().any(|top| word.starts_with(top)));
+    let whole =
+        words.filter(|word| !word.contains([' ', '*', '<', '…', '$', '\n']) && !word.contains("NAME"));
+    whole.flat_map(alternatives).collect()
+}
+
+fn alternatives(word: &str) -> Vec<String> {
+    let Some((before, rest)) = word.split_once('{') else { return vec![word.to_owned()] };
+    let Some((inside, after)) = rest.split_once('}') else { return vec![word.to_owned()] };
+    inside.split(',').map(|one| format!("{before}{one}{after}")).collect()
+}
+
+/// True if there is such a file. The directory `src` of its crate, and the end `.rs`, may be left out.
+fn is_there(file: &str) -> bool {
+    let in_src = file.match_indices('/').map(|(at, _)| format!("{}/src{}", &file[..at], &file[at..]));
+    let exists = |path: &str| root().join(path).exists() || root().join(format!("{path}.rs")).exists();
+    std::iter::once(file.to_owned()).chain(in_src).any(|path| exists(&path))
+}
+
+#[test]
+fn a_named_file_is_there() {
+    let pages = ["ARCHITECTURE.md", "CONTRIBUTING.md", "docs/design/"];
+    let mut absent = Vec::new();
+    for (path, text) in
+        documents().into_iter().filter(|(path, _)| pages.iter().any(|page| path.starts_with(page)))
+    {
+        let named = named_files(&text).into_iter().filter(|file| !is_there(file));
+        absent.extend(named.map(|file| format!("{path}: {file}")));
+    }
+    assert_eq!(absent, [""; 0]);
+}
+
 /// Targets of a document's links and pictures.
 fn targets(text: &str) -> Vec<String> {
     let links = text.split("](").skip(1).filter_map(|rest| rest.split_once(')').map(|it| it.0));

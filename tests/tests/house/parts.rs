@@ -36,6 +36,12 @@ fn gives_a_cell(line: &str) -> bool {
     ["Cell<", "RefCell<", "Ref<", "RefMut<"].iter().any(|cell| result.contains(cell))
 }
 
+/// True if a line is a field that others see into, with a cell in it.
+fn is_open_cell(line: &str) -> bool {
+    let line = line.trim_start();
+    line.starts_with("pub") && !line.contains("fn ") && line.contains("Cell<")
+}
+
 #[test]
 fn a_server_is_few_parts_and_none_gives_out_its_cells() {
     let sources = all_sources();
@@ -43,21 +49,25 @@ fn a_server_is_few_parts_and_none_gives_out_its_cells() {
         |part: &'static str| sources.iter().filter(move |(path, _)| path.to_string_lossy().contains(part));
     let (_, server) = of("bridge/src/supervisor/server.rs").next().unwrap();
     let parts = structs(server);
-    assert!(parts.iter().all(|(_, fields)| *fields <= MOST_PARTS), "{parts:?}");
+    assert!(parts.iter().all(|(_, fields)| *fields <= MOST_PARTS), "{MOST_PARTS} parts may be: {parts:?}");
     let mut count = 0;
     for (path, source) in of(PARTS) {
         for (name, fields) in structs(source) {
-            assert!(fields <= MOST_FIELDS, "{}: {name} has {fields} fields", path.display());
+            assert!(
+                fields <= MOST_FIELDS,
+                "{}: {name} has {fields} fields, {MOST_FIELDS} may be",
+                path.display()
+            );
             count += 1;
         }
-        let given: Vec<_> = source.lines().filter(|line| gives_a_cell(line)).collect();
+        let given: Vec<_> = source.lines().filter(|line| gives_a_cell(line) || is_open_cell(line)).collect();
         assert!(given.is_empty(), "{}: {given:?}", path.display());
     }
     assert!(count >= MOST_PARTS, "only {count} types were found below {PARTS}");
     // Beside its parts nothing of a server is in a cell.
     for (path, source) in of("bridge/src/supervisor/server/") {
         let is_part = path.to_string_lossy().contains(PARTS);
-        assert!(is_part || !source.contains("RefCell"), "{} has a cell", path.display());
+        assert!(is_part || !source.contains("Cell<"), "{} has a cell: it belongs to a part", path.display());
     }
 }
 

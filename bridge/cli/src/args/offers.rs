@@ -8,7 +8,7 @@ use clap::{Args, Subcommand, ValueHint};
 use super::arguments::{Argument, Value, arguments};
 use super::values::{read_by, server_id};
 
-/// A prompt that is to be had.
+/// The prompt to get.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prompt {
     pub server: String,

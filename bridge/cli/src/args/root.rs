@@ -128,7 +128,7 @@ pub(super) fn folded(command: clap::Command) -> clap::Command {
     folded_below("", command)
 }
 
-/// Does this for a command. `above` names the commands that it belongs to, each with a blank behind it; the
+/// Folds the rare options of one command. `above`: the names of its parents, each followed by a space; the
 /// program itself has no name here.
 fn folded_below(above: &str, command: clap::Command) -> clap::Command {
     let name = command.get_name().to_owned();

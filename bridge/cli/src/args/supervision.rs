@@ -136,7 +136,7 @@ fn instance(text: &str) -> Option<Instance> {
     Instance::ALL.into_iter().find(|instance| instance.as_str().replace('_', "-") == text)
 }
 
-/// The words of the wire, with the hyphen that people type.
+/// Reads the word of the wire, typed with `-` for `_`.
 fn restart(text: &str) -> Option<RestartWhen> {
     RestartWhen::ALL.into_iter().find(|when| when.as_str().replace('_', "-") == text)
 }

@@ -121,7 +121,7 @@ fn fetched(words: &[String]) -> Option<(&str, &[String])> {
     }
 }
 
-/// Options of uvx that have a value, in a word of its own.
+/// Options of uvx whose value is the next argument.
 const VALUED: &[&str] = &["--python", "--prerelease"];
 
 /// `@scope/name@1.2`, `name==1.2`, `name[extra]`.

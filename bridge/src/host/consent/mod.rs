@@ -2,7 +2,7 @@
 //! answer comes.
 //!
 //! ```text
-//!  call ─► facts (wanted.rs) ─► judge ─┬─ Run ─────────────────────────────────────► permit
+//!  call ─► facts (requested_call.rs) ─► judge ─┬─ Run ─────────────────────────────────────► permit
 //!                                      ├─ Ask ─► question (asking.rs) ─► answer ─► judge again, twice at most
 //!                                      └─ Refuse ─► told why
 //! ```

@@ -1,6 +1,6 @@
 //! The paths that a definition names: its working directory, its arguments, and the packages that these belong to.
 //!
-//! Owns looking them up. Must never give a directory for a file but the root of its package, nor follow a link out of a directory
+//! Owns looking them up. For a file it gives at most the root of its package. Must never follow a link out of a directory
 //! that the server can change: its next start would read what it wants.
 
 use std::path::Path;

@@ -136,8 +136,8 @@ impl Server {
         problems.map(|problem| ListProblem { why: self.hidden(problem.why), ..problem }).collect()
     }
 
-    /// Its newest log lines, at most `limit`. `begin` is called at the very moment from which on lines go to listeners, and are
-    /// not among these.
+    /// Its newest log lines, at most `limit`. `begin` runs after these are read: later lines go to listeners,
+    /// and none is in both.
     pub async fn logs(&self, limit: usize, begin: impl FnOnce()) -> Vec<Line> {
         let (lines, whole) = (self.lists.last_lines(limit), self.lists.has_all_lines());
         begin();

@@ -142,7 +142,7 @@ impl Way {
         let found = self.get(&beside).await?;
         let mut answer = found.ok_or_else(|| {
             format!(
-                "it is not signed: {} has no {}; Harbor would install it unchecked only without --minisign-key",
+                "it is not signed: {} has no {}. To install it unchecked, leave out --minisign-key",
                 place(url),
                 beside.path()
             )

@@ -65,8 +65,8 @@ pub fn covers(answer: &StandingAnswer) -> String {
     let from = names(&answer.private);
     match &*answer.covers {
         "once" => "the same call, once".into(),
-        "flow" => format!("what comes from {from}, in this chat"),
-        "pair" => format!("what comes from {from}, as long as it is connected"),
+        "flow" => format!("anything from {from}, in this chat"),
+        "pair" => format!("anything from {from}, while it stays connected"),
         other => covered(other),
     }
 }
@@ -126,12 +126,12 @@ mod tests {
         let said = |covers: &str, whose: &str| (covers.to_owned(), whose.to_owned());
         assert_eq!(
             of(r#"{"covers":"flow","principal":"owner","session_id":"0123456789","private":["a","b"]}"#),
-            said("what comes from a, b, in this chat", "you, chat 01234567")
+            said("anything from a, b, in this chat", "you, chat 01234567")
         );
         assert_eq!(of(r#"{"covers":"always","principal":"owner"}"#), said("this tool from now on", "you"));
         assert_eq!(
             of(r#"{"covers":"pair","principal":"client://x","session_id":"7","private":["a"]}"#),
-            said("what comes from a, as long as it is connected", "client://x")
+            said("anything from a, while it stays connected", "client://x")
         );
     }
 

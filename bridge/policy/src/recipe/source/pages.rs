@@ -94,7 +94,7 @@ fn written(address: &str, reference: &str, directory: &[&str]) -> String {
     }
 }
 
-/// As a shell takes it for one word.
+/// Quotes the word for a shell.
 fn quoted(word: &str) -> String {
     let is_plain = word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/._-:@%+=".contains(&byte));
     if is_plain { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }

@@ -22,7 +22,7 @@ const HELD: usize = 64;
 /// Names in a schema, and items of a list, from which on they are hashed.
 pub(super) const HASHED: usize = 15;
 
-/// Comparisons of items in one step, each for a node.
+/// The number of item comparisons that count as one step.
 const COMPARED: usize = 64;
 
 impl Work<'_> {
