@@ -83,13 +83,13 @@ mod tests {
 
     #[test]
     fn a_picture_is_brought_to_the_size_at_which_models_look() {
-        let made = |width, height, format| scaled(picture(width, height, format), 1568);
-        let large = made(2500, 1250, ImageFormat::Png);
-        assert_eq!((size(&large), large.media_type.as_str()), ((1568, 784), "image/png"));
-        let high = made(100, 3136, ImageFormat::Jpeg);
-        assert_eq!((size(&high), high.media_type.as_str()), ((50, 1568), "image/jpeg"));
-        let web = made(2000, 2000, ImageFormat::WebP);
-        assert_eq!((size(&web), web.media_type.as_str()), ((1568, 1568), "image/png"));
+        let made = |width, height, format| scaled(picture(width, height, format), 392);
+        let large = made(625, 312, ImageFormat::Png);
+        assert_eq!((size(&large), large.media_type.as_str()), ((392, 196), "image/png"));
+        let high = made(50, 784, ImageFormat::Jpeg);
+        assert_eq!((size(&high), high.media_type.as_str()), ((25, 392), "image/jpeg"));
+        let web = made(500, 500, ImageFormat::WebP);
+        assert_eq!((size(&web), web.media_type.as_str()), ((392, 392), "image/png"));
     }
 
     #[test]
