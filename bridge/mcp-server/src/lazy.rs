@@ -83,7 +83,7 @@ mod tests {
         );
         assert_eq!(said(&found(&tools, " Text fs ")), "fs__write: Puts text into a FILE.");
         assert_eq!(said(&found(&tools, "")).lines().count(), 3);
-        assert!(said(&found(&tools, "nothing like it")).contains("3 in all"));
+        assert!(said(&found(&tools, "nothing like it")).contains("3 tools in all"));
     }
 
     #[test]

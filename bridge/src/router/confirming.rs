@@ -217,7 +217,7 @@ mod tests {
         let field = |text: String, bytes| [ApprovalField { key: "path".into(), text, bytes }];
         assert_eq!(shown(&field("/tmp/ä".into(), None), "0123456789"), "path: /tmp/ä\n");
         let long = shown(&field("x".repeat(5000), None), "0123456789");
-        assert!(long.ends_with("`harbor approvals show 01234567` has it whole"), "{long}");
-        assert!(shown(&field("x".into(), Some(9000)), "0123456789").contains("not all of it"));
+        assert!(long.ends_with("`harbor approvals show 01234567` shows everything"), "{long}");
+        assert!(shown(&field("x".into(), Some(9000)), "0123456789").contains("this is not all of it"));
     }
 }

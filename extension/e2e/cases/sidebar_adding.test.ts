@@ -44,7 +44,7 @@ for (const inBrowser of inBrowsers) {
             await sidebar.says("#found", /^1 found/);
             assert.match(await sidebar.text(".entries"), /What com.example\/owl says of itself <b>/);
             await sidebar.click("[data-entry]");
-            await sidebar.says("#view", /listed by registry \(a listing is no sign of trust\).*npm:com.example\/owl/s);
+            await sidebar.says("#view", /listed by registry \(a listing does not mean trust\).*npm:com.example\/owl/s);
             await sidebar.click("#back");
             await sidebar.says("#found", /^1 found/);
           },
@@ -148,7 +148,7 @@ for (const inBrowser of inBrowsers) {
           await sidebar.type("#name", "far");
           await sidebar.type("#key", "Bearer k");
           await sidebar.click("#add-server");
-          await sidebar.says("#view", /without TLS.*harbor add far --url http:\/\/elsewhere.example\/mcp --allow-http/s);
+          await sidebar.says("#view", /has no TLS.*harbor add far --url http:\/\/elsewhere.example\/mcp --allow-http/s);
           assert.equal(await value("#key"), "Bearer k");
 
           await sidebar.go("new/command");

@@ -504,7 +504,7 @@ fn a_package_keeps_its_version_when_the_database_is_lost() {
     fs::write(lock.path(), "{}").unwrap();
     let bridge = Bridge::start(&home);
     let error = bridge.fail_to_connect("think");
-    assert!(error.message.contains("`harbor upgrade think` takes the newest one"), "{error:?}");
+    assert!(error.message.contains("`harbor upgrade think` installs the newest one"), "{error:?}");
     assert_eq!(error.details["cause"], "install_failed", "{error:?}");
     let told = home.done(&["doctor", "-v"]);
     assert!(told.contains("of think is lost"), "{told}");

@@ -34,7 +34,7 @@ fn a_sound_home_is_well_and_warnings_are_no_failure() {
     assert_eq!((code, &found["broken"]), (Some(0), &json!(0)), "{found:#}");
     for (about, text) in [
         ("kernel", "landlock"),
-        ("database", "whole"),
+        ("database", "not damaged"),
         ("servers", "1 server, none has failed"),
         ("programs", ""),
         ("runtimes", "servers in containers"),
@@ -87,7 +87,7 @@ fn what_keeps_a_bridge_from_starting_is_broken() {
     assert!(has(&found, "ok", "bridge", "runs"), "{found:#}");
     let (code, found) = doctor(&home, &[]);
     assert_eq!(code, Some(0), "{found:#}");
-    assert!(has(&found, "ok", "database", "whole"), "{found:#}");
+    assert!(has(&found, "ok", "database", "not damaged"), "{found:#}");
     harbor_tests::bridge::shut_down_detached(&home);
 
     // One that is gone is not whole.

@@ -223,7 +223,7 @@ fn an_upgrade_leads_to_another_file_and_back() {
     }
     let bridge = Bridge::start(&home);
     let refused = bridge.request("connect_server", &json!({"server_id": "s"})).wait(INSTALL).unwrap_err();
-    assert!(refused.message.contains("which version was locked is lost"), "{refused:?}");
+    assert!(refused.message.contains("its locked version is lost"), "{refused:?}");
 }
 
 /// A secret is given later, and the file is another one by then.
@@ -246,7 +246,7 @@ fn a_file_that_was_replaced_before_its_first_start_is_taken_on_purpose() {
     // At a first installation there is nothing to be upgraded.
     let wrong = format!("{}&sha256={}", place.source("/s"), sha256(&one));
     let (said, _) = home.refused(&["install", &wrong, "--name", "other", "--yes"]);
-    assert!(said.contains("compare the SHA-256 that you gave") && !said.contains("upgrade"), "{said}");
+    assert!(said.contains("compare your SHA-256") && !said.contains("upgrade"), "{said}");
 }
 
 #[test]

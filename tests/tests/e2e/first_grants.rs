@@ -16,6 +16,6 @@ fn a_client_with_a_grant_for_a_while_is_not_told_that_it_has_none() {
     assert_eq!(code, Some(4), "{err}");
     assert!(err.contains("cursor has no lasting permission to call tools"), "{err}");
     person.done(&["grant", "client://cursor", "mcp:tools.list", "--for", "2h"]);
-    let said = person.done(&["grants", "client://cursor"]);
-    assert!(bridge.is_alive() && said.contains("Cursor may use all tools for a while; "), "{said}");
+    let (out, err, _) = person.harbor(&["grants", "client://cursor"]);
+    assert!(bridge.is_alive() && (out + &err).contains("may use all tools for a while; "), "{err}");
 }

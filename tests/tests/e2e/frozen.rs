@@ -61,7 +61,10 @@ fn a_log_that_nobody_reads_holds_up_nothing_and_health_says_so() {
     bridge.add_and_connect("s", &Double::sound(&home));
     wait_until("health to say so", LIMIT, || has(&bridge, "log_failing"));
     let (_, message) = wrong(&bridge).into_iter().find(|(code, _)| code == "log_failing").unwrap();
-    assert_eq!(message, "the bridge's own log cannot be written: stderr takes nothing; 0 lines were dropped");
+    assert_eq!(
+        message,
+        "the bridge's own log cannot be written: stderr accepts nothing; 0 lines were dropped"
+    );
     assert_eq!(bridge.tool_text("s", "echo", &json!({})), "{}");
     let mut read = String::new();
     wait_until("what was said first", LIMIT, || {

@@ -90,7 +90,7 @@ fn a_package_of_pypi_that_is_lost_comes_back_as_it_was() {
     let failed = bridge.fail_to_connect("snake");
     let package = home.path().join("servers/snake/package/1").display().to_string();
     let gone = format!("its package snake==1.0 is missing or incomplete ({package})");
-    let back = "; `harbor start snake` installs it again, as it is locked";
+    let back = "; `harbor start snake` reinstalls the locked version";
     assert!(failed.message.contains(&gone) && failed.message.ends_with(back), "{failed:?}");
     let (said, _) = home.refused(&["call", "snake/hiss"]);
     assert!(said.contains(&gone) && said.lines().count() == 1, "{said}");
@@ -136,7 +136,7 @@ fn what_has_another_hash_is_refused() {
     let _ = bridge.fail_to_connect("tiny");
     let refused = bridge.request("connect_server", &json!({"server_id": "tiny"})).wait(INSTALL).unwrap_err();
     assert_eq!(refused.details["cause"], "install_failed", "{refused:?}");
-    assert!(refused.message.contains("its hash is another one"), "{refused:?}");
+    assert!(refused.message.contains("does not have the locked hash"), "{refused:?}");
 }
 
 #[test]

@@ -58,7 +58,7 @@ fn where_all_are_in_use_clients_are_told_and_the_owner_can_look_and_end_it() {
             Err(why) => refused.push(why),
         }
     }
-    let told = "ERR_RATE_LIMITED: too many clients: all files that the bridge may have open are in use.";
+    let told = "ERR_RATE_LIMITED: too many clients: the bridge cannot open more files.";
     assert!(refused.iter().all(|why| why.starts_with(told)), "{refused:?}");
     // As often as it likes.
     for _ in 0..10 {

@@ -109,7 +109,7 @@ fn a_dry_run_shows_what_it_can_and_fails_as_the_real_one_would() {
     }
     let (out, err, code) = home.harbor(&["install", &file, "--dry-run", "--yes"]);
     assert_eq!((out.as_str(), code), (dry.as_str(), Some(2)));
-    assert!(err.contains("it requires --input place=VALUE"), "{err}");
+    assert!(err.contains("the server requires --input place=VALUE"), "{err}");
     let (said, code) = home.refused(&["install", &file, "--dry-run", "--input", "palce=/a"]);
     assert!(code == Some(2) && said.contains("there is no input palce"), "{said}");
     let named = done(&home, &["install", &file, "--dry-run", "--input", "place=/home/me/notes"]);
@@ -253,7 +253,7 @@ fn what_was_agreed_is_what_the_first_start_installs() {
     set_secret(&bridge, "tiny");
     let refused = home.refused(&["start", "tiny"]).0;
     assert!(
-        refused.contains("its hash is another one") && refused.contains("`harbor upgrade tiny`"),
+        refused.contains("does not have the locked hash") && refused.contains("`harbor upgrade tiny`"),
         "{refused}"
     );
     let text = done(&home, &["upgrade", "tiny", "--yes"]);

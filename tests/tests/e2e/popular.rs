@@ -146,10 +146,8 @@ if (!require("fs").existsSync(place)) {
     let bridge = registry.bridge(&home);
     let (said, code) = home.refused(&["install", "npm:tiny@1.0.0", "--yes"]);
     let place = home.path().join("servers/tiny/data/.tiny/keys.json");
-    let wanted = format!(
-        "put it at {}, and `harbor install npm:tiny@1.0.0 --keep-data` tries it with that",
-        place.display()
-    );
+    let wanted =
+        format!("put the file at {}, then run `harbor install npm:tiny@1.0.0 --keep-data`", place.display());
     assert!(said.contains(&wanted) && code == Some(5), "{code:?} {said}");
     fs::create_dir_all(place.parent().unwrap()).unwrap();
     fs::write(&place, "{}").unwrap();

@@ -111,7 +111,7 @@ fn what_a_manifest_wants_is_shown_asked_for_and_checked() {
         (&["--yes"], "it needs --env ZONE=VALUE (Where you are)"),
         (&["--yes", "--env", "ZONE=moon"], "ZONE: expected one of here, there"),
         (&["--yes", "--env", "ZONE=here", "--env", "PORT=x"], "PORT: expected a number"),
-        (&["--yes", "--package", "2"], "has 1 ways to be installed"),
+        (&["--yes", "--package", "2"], "can be installed in 1 ways"),
         (&[], "no terminal to ask on; pass --yes"),
     ] {
         let (said, code) = home.refused(&[&["install", source.as_str()], args].concat());

@@ -75,8 +75,9 @@ fn a_server_that_dies_on_each_call_is_given_up_after_three_restarts() {
     assert_eq!((crashes.len(), of(" ERROR ").len()), (3, 1), "{said}");
     let exit = format!("server=s cause=\"exited\" exit_code={EXIT_IN_CALL} restart=1 retry_in_ms=");
     assert!(crashes[0].contains(&exit), "{said}");
-    let gone =
-        format!("failed, and is given up server=s cause=\"exited\" exit_code={EXIT_IN_CALL} restarts=3");
+    let gone = format!(
+        "failed: Harbor does not restart it server=s cause=\"exited\" exit_code={EXIT_IN_CALL} restarts=3"
+    );
     assert!(of(" ERROR ")[0].ends_with(&gone), "{said}");
 
     // It is refused at once now, and the refusal says when a call may try again.

@@ -133,7 +133,7 @@ fn an_entry_of_the_registry_says_what_it_wants() {
         (&["install", id, "--yes"][..], "it needs --env ZONE=VALUE (Where you are)"),
         (&["install", id, "--yes", "--env", "ZONE=moon"], "ZONE: expected one of here, there"),
         (&["install", id, "--yes", "--package", "1"], "Harbor cannot install packages of the kind mcpb"),
-        (&["install", id, "--yes", "--package", "3"], "has 2 ways to be installed"),
+        (&["install", id, "--yes", "--package", "3"], "can be installed in 2 ways"),
         (&["install", id, "--yes", "--input", "x=y"], "there is no input x; this server has no inputs"),
     ] {
         let (said, code) = home.refused(args);
@@ -261,8 +261,8 @@ fn a_server_elsewhere_is_installed_by_its_url() {
             json!({"source": "http://192.168.1.2/mcp"}),
             "allow_private (--allow-private) and allow_http (--allow-http)",
         ),
-        (json!({"source": "https://192.168.1.2/mcp"}), "allow_private (--allow-private) takes it"),
-        (json!({"source": "http://example.com/mcp"}), "is without TLS; allow_http (--allow-http) takes it"),
+        (json!({"source": "https://192.168.1.2/mcp"}), "allow_private (--allow-private) allows it"),
+        (json!({"source": "http://example.com/mcp"}), "has no TLS; allow_http (--allow-http) allows it"),
         (json!({"source": "https://example.com/mcp", "args": ["x"]}), "args"),
         (json!({"source": "npm:x", "headers": {"X": "y"}}), "headers"),
         (json!({"source": "npm:x", "inputs": {"a": ["b"]}}), "inputs"),

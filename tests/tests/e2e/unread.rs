@@ -105,7 +105,7 @@ fn where_too_much_waits_health_says_so_and_who_does_not_read_is_cut_off() {
         let rest = message.split_once(before).unwrap_or_else(|| panic!("{message}")).1;
         rest.split(' ').next().unwrap().parse().unwrap()
     };
-    let (held, most) = (number("have not read "), number("answers, and "));
+    let (held, most) = (number("have not read "), number("the limit is "));
     let right = format!(
         "clients have not read {held} MiB of answers, and the limit is {most} MiB: Harbor disconnects clients that do \
          not read"

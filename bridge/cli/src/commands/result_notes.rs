@@ -332,6 +332,6 @@ mod tests {
     fn what_is_no_tool_is_counted() {
         assert_eq!(left_out("time", 0), None);
         assert_eq!(left_out("time", 1).unwrap(), "time: 1 item of its list is not a tool and was left out");
-        assert_eq!(left_out("time", 3).unwrap(), "time: 3 items of its list are no tools and were left out");
+        assert_eq!(left_out("time", 3).unwrap(), "time: 3 items of its list are not tools and were left out");
     }
 }

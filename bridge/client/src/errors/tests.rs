@@ -167,7 +167,7 @@ fn of_a_server_elsewhere_no_log_is_named() {
         "no\n`harbor start time` connects again; `harbor status time` shows its address"
     );
     let crashed = said("ERR_SERVER_UNAVAILABLE", r#"{"cause":"tls","state":"crashed"}"#);
-    assert!(crashed.contains("tries it at once"), "{crashed}");
+    assert!(crashed.contains("connects at once"), "{crashed}");
 }
 
 #[test]

@@ -274,7 +274,7 @@ mod tests {
         assert_eq!(names("").len(), 3);
         let said = "fs__file_info: Says what there is to know\nfs__write: Puts text into a FILE.";
         assert_eq!(found(&SOME, "file"), said);
-        assert!(found(&SOME, "xyzzy").contains("3 in all"));
+        assert!(found(&SOME, "xyzzy").contains("3 tools in all"));
         let many = [SOME[0]; 30];
         assert_eq!(found(&many, "text").lines().count(), MOST + 1);
     }

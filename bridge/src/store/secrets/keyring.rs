@@ -229,7 +229,7 @@ mod tests {
         assert!(shell("yes", long).unwrap_err().contains("is too long"));
         let refused = shell("echo 'no such service \u{1b}[1m' >&2", long).unwrap_err();
         assert!(
-            refused.starts_with("the keyring cannot be used (no such service [1m): a Secret Service"),
+            refused.starts_with("the keyring cannot be used (no such service [1m): start a Secret Service"),
             "{refused}"
         );
         assert!(begun.elapsed() < Duration::from_secs(50));

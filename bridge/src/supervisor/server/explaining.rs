@@ -137,11 +137,11 @@ mod tests {
     #[test]
     fn a_package_that_is_gone_with_its_python_does_not_come_back_by_a_start_alone() {
         let id = ServerId::parse("time").unwrap();
-        assert_eq!(way_back(&id, None), "`harbor start time` installs it again, as it is locked");
+        assert_eq!(way_back(&id, None), "`harbor start time` reinstalls the locked version");
         let [path, version, requires] = ["/p/python3.12", "3.12.1", ">=3.12"].map(str::to_owned);
         let said = way_back(&id, Some(&LockedPython { path, version, requires }));
         assert!(
-            said.starts_with("with Python 3.12.1 there, `harbor start time` installs it again"),
+            said.starts_with("with Python 3.12.1 there, `harbor start time` reinstalls the locked version"),
             "{said}"
         );
         assert!(said.ends_with("; without, `harbor upgrade time` finds out what fits now"), "{said}");

@@ -48,7 +48,7 @@ fn a_provider_is_added_given_its_key_checked_asked_and_removed() {
     assert!(added.contains("it cannot be used yet: ") && added.contains("127.0.0.1:1"), "{added}");
     done(&home, &["models", "remove", "nobody"]);
     let (_, err, code) = harbor(&home, &["models", "key", "p"], "");
-    assert!(err.contains("no key") && code == Some(2), "{err}");
+    assert!(err.contains("not a key") && code == Some(2), "{err}");
     let (out, _, code) = harbor(&home, &["models", "key", "p"], "sk-wrong\n");
     assert!(out.contains("is stored") && code == Some(0), "{out}");
     let (out, err, code) = harbor(&home, &["models", "check", "p"], "");
@@ -97,7 +97,7 @@ fn an_image_and_a_schema_go_with_the_question() {
     assert_eq!(parts[0]["image_url"]["url"], "data:image/gif;base64,R0lGODlh");
     assert_eq!(asked["response_format"]["type"], "json_schema");
     let (_, err, code) = harbor(&scene.home, &["ask", "what?", "--image", schema], "");
-    assert!(err.contains("no PNG") && code == Some(2), "{err}");
+    assert!(err.contains("not a PNG") && code == Some(2), "{err}");
 }
 
 #[test]

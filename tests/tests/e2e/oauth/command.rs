@@ -38,7 +38,7 @@ fn the_command_asks_shows_and_gives_back() {
     let bridge = Bridge::start(&home);
     assert!(bridge.is_alive(), "before a command starts one of its own");
     let (_, said, code) = home.harbor(&["add", "s", "--url", &authority.mcp.url(), "--transport", "http"]);
-    assert!(code == Some(5) && said.contains("`harbor auth s` signs in"), "{said}");
+    assert!(code == Some(5) && said.contains("sign in with `harbor auth s`"), "{said}");
     let (said, code) = home.refused(&["auth", "s", "--status"]);
     assert!(code == Some(4) && said.contains("not signed in to s"), "{said}");
 

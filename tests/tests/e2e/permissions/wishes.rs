@@ -43,9 +43,13 @@ fn rows() -> Vec<(Value, &'static str, &'static str)> {
         (
             json!({"grant_type": "ALLOW_ALWAYS", "expires_at": soon}),
             "expires_at",
-            "only ALLOW_ONCE ends by itself",
+            "only ALLOW_ONCE ends after a time",
         ),
-        (json!({"grant_type": "DENY", "expires_at": soon}), "expires_at", "only ALLOW_ONCE ends by itself"),
+        (
+            json!({"grant_type": "DENY", "expires_at": soon}),
+            "expires_at",
+            "only ALLOW_ONCE ends after a time",
+        ),
         (
             json!({"grant_type": "ALLOW_ALWAYS", "tab_id": 7}),
             "grant_type",

@@ -72,7 +72,7 @@ fn what_is_needed_is_asked_for_before_the_start() {
         failed.message,
         "s could not be started: it needs API_KEY, TOKEN, which are not set; set them: `harbor secrets set s API_KEY`"
     );
-    let waits = " WARN not started, it waits for a person server=s cause=\"missing_secrets\"\n";
+    let waits = " WARN not started: it waits for a person server=s cause=\"missing_secrets\"\n";
     let said = bridge.said(waits);
     assert!(!said.contains(" ERROR "), "nothing is broken: {said}");
     let status = |name: &str| {

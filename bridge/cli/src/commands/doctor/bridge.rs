@@ -318,7 +318,7 @@ mod tests {
         assert!(uncontained(&typed(r#"{"containment":"pid_namespace"}"#)).is_none());
         let busy = r#"{"health":{"reasons":[]},"bridge":{},"servers":[]}"#;
         let found = findings(&typed(busy));
-        assert!(found.iter().any(|finding| finding.what.starts_with("could not find out in time")));
+        assert!(found.iter().any(|finding| finding.what.starts_with("Harbor could not find out in time")));
         let well = r#"{"health":{"reasons":[]},"bridge":{"kernel":{"held_by":"landlock 7","missing":[]}},"servers":[]}"#;
         let found = findings(&typed(well));
         assert!(found.iter().all(|finding| finding.state == State::Ok) && found.len() == 4);

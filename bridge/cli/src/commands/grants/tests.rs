@@ -92,7 +92,7 @@ fn a_deny_that_stands_is_told_with_what_takes_it_away() {
         "harbor: a DENY overrides this grant; remove it with `harbor revoke https://a.example mcp:tools.call --deny`"
     );
     let of_work = warned(&ALWAYS.replace("default", "work")).unwrap();
-    assert!(of_work.contains("mcp:tools.call --deny --profile \"work\"` takes"), "{of_work}");
+    assert!(of_work.contains("mcp:tools.call --deny --profile \"work\"`"), "{of_work}");
     assert_eq!(warned(&ALWAYS.replace("ALLOW_ALWAYS", "DENY")), None, "it was asked for");
     let allowed = typed(&format!(r#"{{"denied":false,"grant":{ALWAYS}}}"#));
     assert_eq!(warning(&allowed), None);

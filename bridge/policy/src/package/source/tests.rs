@@ -48,7 +48,7 @@ fn what_is_no_source_is_refused_with_a_reason() {
         ("git:ssh://-oProxyCommand=x/a", "not the address of a repository"),
         ("git:ssh://-o@h/a", "not the address of a repository"),
         ("git:https://h/a b", "not the address of a repository"),
-        ("git:https://h/", "no name"),
+        ("git:https://h/", "does not end in a name"),
         ("git:https://h/a#--upload-pack=x", "branch"),
         ("git:https://h/a#x..y", "branch"),
         ("git:https://h/a#x&y", "branch"),

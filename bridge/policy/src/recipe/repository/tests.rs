@@ -84,7 +84,7 @@ fn the_first_way_that_this_machine_can_go_is_gone() {
     let said = reasons(&[("git", "2"), ("node", "22.1.0"), ("npm", "10")], None);
     assert!(said[0].contains("no podman or docker") && said[1].contains("no uv or python"), "{said:?}");
     assert_eq!(said[2], "");
-    assert!(reasons(&[("uv", "1")], None)[2].contains("there is no git here"));
+    assert!(reasons(&[("uv", "1")], None)[2].contains("has no git"));
 }
 
 #[test]
