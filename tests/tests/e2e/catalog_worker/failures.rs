@@ -90,9 +90,9 @@ fn slow_and_silent_ones_end() {
 #[test]
 fn answers_that_end_early_or_never_are_refused() {
     fails(|_| Reply::Truncated(b"{\"servers\": [".to_vec()), "broke off");
-    fails(|_| Reply::ok("{\"servers\": ["), "no page");
+    fails(|_| Reply::ok("{\"servers\": ["), "not a page");
     fails(|_| Reply::Flood, "longer than 16 MiB");
-    fails(|_| Reply::ok("[".repeat(1_000_000)), "no page");
+    fails(|_| Reply::ok("[".repeat(1_000_000)), "not a page");
     fails(|_| Reply::ok(json!({"servers": vec![1; 2000]}).to_string()), "more than 1,000");
 }
 
