@@ -94,7 +94,10 @@ fn what_keeps_a_bridge_from_starting_is_broken() {
     fs::remove_file(home.path().join("harbor.db")).unwrap();
     let (code, found) = doctor(&home, &[]);
     assert_eq!(code, Some(1), "{found:#}");
-    assert!(has(&found, "broken", "database", "harbor.db is lost: its file is empty or missing"), "{found:#}");
+    assert!(
+        has(&found, "broken", "database", "harbor.db is lost: its file is empty or missing"),
+        "{found:#}"
+    );
     harbor_tests::bridge::shut_down_detached(&home);
 }
 
