@@ -14,12 +14,11 @@ use super::audit_record::about;
 use super::claims::{may_be_named, not_claimed};
 use super::definition::definition;
 use super::installations::Installations;
-use super::replacing::{change_to_accept, of_installation, old_data, stored};
+use super::replacing::{PutServer, of_installation, old_data, put, stored};
 use super::sandbox_settings::may_be_granted;
 use super::{kept_values, remote_definition};
 use crate::host::asker::Sender;
 use crate::host::{server_view, to_the_end};
-use crate::store::definitions::Stored;
 
 pub(super) async fn add(
     installs: &Rc<Installations>,
@@ -40,13 +39,8 @@ pub(super) async fn add(
         let says = definition.sandbox.clone();
         // Before the server can run and write there itself.
         let old_data = old_data(&installs, &server_id, &definition, keep_data).await?;
-        let looked = installs.supervisor.look(Stored { server_id, definition, era: None }).await;
-        let (server, before) = installs.supervisor.put(looked);
-        let program_change = change_to_accept(&installs, &server).await?;
-        drop(changing);
-        if let Some(before) = &before {
-            before.down().await;
-        }
+        let PutServer { server, before, program_change } =
+            put(&installs, changing, server_id, definition).await?;
         let old_sandbox = before.as_ref().map(|before| before.definition().sandbox.clone());
         let old_sandbox = old_sandbox.filter(|old| *old != says && *old != SandboxSettings::default());
         let (server, replaced) = (server_view(&installs.host, &server), before.is_some());
@@ -80,13 +74,8 @@ pub(super) async fn add_remote(
         installs.host.trail.decided(AddRemoteServer::TAG, &sender, about(&server_id), true).await?;
         let changing = installs.changing.lock().await;
         installs.definitions.put(&server_id, &definition).await.map_err(|error| stored(&error))?;
-        let looked = installs.supervisor.look(Stored { server_id, definition, era: None }).await;
-        let (server, before) = installs.supervisor.put(looked);
-        let program_change = change_to_accept(&installs, &server).await?;
-        drop(changing);
-        if let Some(before) = &before {
-            before.down().await;
-        }
+        let PutServer { server, before, program_change } =
+            put(&installs, changing, server_id, definition).await?;
         Ok(AddRemoteServerResult {
             server: server_view(&installs.host, &server),
             replaced: before.is_some(),

@@ -80,6 +80,32 @@ pub(super) async fn change_to_accept(
     Ok(installs.host.server_change(server.id()))
 }
 
+/// A server whose definition is in force.
+pub(super) struct PutServer {
+    pub server: Rc<Server>,
+    /// The server of this name before; it is down.
+    pub before: Option<Rc<Server>>,
+    pub program_change: Option<ServerChange>,
+}
+
+/// Puts a stored definition in force, and waits for the end of the server that had the name before. `changing` is given back
+/// before that, which may take long.
+pub(super) async fn put(
+    installs: &Installations,
+    changing: MutexGuard<'_, ()>,
+    server_id: ServerId,
+    definition: Definition,
+) -> Result<PutServer, ErrorBody> {
+    let looked = installs.supervisor.look(Stored { server_id, definition, era: None }).await;
+    let (server, before) = installs.supervisor.put(looked);
+    let program_change = change_to_accept(installs, &server).await?;
+    drop(changing);
+    if let Some(before) = &before {
+        before.down().await;
+    }
+    Ok(PutServer { server, before, program_change })
+}
+
 /// Replaces a definition by one that is stored. A server that was up, or about to be, is stopped, and starts anew with
 /// it. Gives the server, and true if it starts. `changing` is given back before the stop, which may take long.
 pub(super) async fn replace(
