@@ -147,7 +147,7 @@ fn indent(line: &str) -> &str {
     &line[..line.len() - line.trim_start().len()]
 }
 
-/// Whoever changes the command line compiles no bridge, and the reverse.
+/// A change of the command line compiles no bridge, and a change of the bridge no command line.
 #[test]
 fn the_command_line_and_the_bridge_do_without_each_other() {
     let names = |crate_: &str, other: &str| {

@@ -4,7 +4,7 @@
 
 use super::tree::crates;
 
-/// So many functions may fail with a text. Lower it with each change that makes them fewer.
+/// At most this many functions may fail with a text. Lower it with each change that makes them fewer.
 const MOST_TEXTS: usize = 229;
 
 /// The errors of a source that have words: the types behind `Display for`.

@@ -48,7 +48,7 @@ fn bare(line: &str) -> (bool, &str) {
     (behind.is_some(), behind.unwrap_or(line))
 }
 
-/// What a file imports by `use`, and its code without that.
+/// Splits a file into its imports by `use` and the rest of its code.
 fn read(code: &str) -> (Vec<Import>, String) {
     let (mut imports, mut rest, mut open) = (Vec::new(), String::new(), None::<(bool, String)>);
     for line in code.lines() {

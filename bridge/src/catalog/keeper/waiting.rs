@@ -1,4 +1,4 @@
-//! Whoever waits for an answer about the catalog, and the answer.
+//! A client that waits for an answer about the catalog, and the answer.
 //!
 //! Must never answer twice.
 

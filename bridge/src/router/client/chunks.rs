@@ -81,7 +81,7 @@ mod tests {
         frames
     }
 
-    /// So many bytes of which no two stretches are alike. A generator that thinks about each byte takes most of a second.
+    /// Makes `length` bytes in which no stretch occurs twice. A random generator would take most of a second for them.
     fn bytes(length: usize) -> Vec<u8> {
         (0..length as u64).map(|at| (at.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8).collect()
     }

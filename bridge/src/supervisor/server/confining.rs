@@ -20,6 +20,22 @@ use super::Server;
 use super::parts::confinement::{Confined, Denied};
 use crate::store::definitions::Definition;
 
+/// A look at the disk for a refusal: under way until this is dropped.
+pub(super) struct DiskLook(pub(super) Rc<Server>);
+
+impl DiskLook {
+    pub(super) fn begin(server: &Rc<Server>) -> Self {
+        server.confinement.begin_look();
+        Self(server.clone())
+    }
+}
+
+impl Drop for DiskLook {
+    fn drop(&mut self) {
+        self.0.confinement.end_look();
+    }
+}
+
 impl Server {
     /// A start is held to this from now on.
     pub(super) fn is_held(&self, confined: Confined) {
@@ -148,9 +164,9 @@ impl Server {
         let is_hidden = !profile.allows(parent(&path), false);
         // Who asks at once finds what is known so far.
         let kept = (!missing && self.keep(denied.clone())).then(|| denied.clone());
-        let server = self.clone();
-        self.confinement.begin_look();
+        let look = DiskLook::begin(self);
         tokio::task::spawn_local(async move {
+            let server = &look.0;
             let looked =
                 tokio::task::spawn_blocking(move || looked_at(denied, made, missing, is_hidden)).await;
             if let Some(kept) = kept {
@@ -163,7 +179,6 @@ impl Server {
                 }
                 Ok(RefusalFinding::Nothing) | Err(_) => {}
             }
-            server.confinement.end_look();
         });
     }
 

@@ -8,6 +8,7 @@ use std::rc::Rc;
 use harbor_ipc_proto::link::runner::Lack;
 use harbor_policy::sandbox::hint::{Hint, hints};
 
+use super::confining::DiskLook;
 use super::{Denied, Server};
 
 impl Server {
@@ -24,14 +25,12 @@ impl Server {
         if hints.iter().all(|hint| hint.only_if.is_none()) {
             return hints.into_iter().for_each(|hint| self.note_denied(denied(hint)));
         }
-        let server = self.clone();
-        self.confinement.begin_look();
+        let look = DiskLook::begin(self);
         tokio::task::spawn_local(async move {
             let looked = tokio::task::spawn_blocking(|| hints.into_iter().find(is_meant));
             if let Ok(Some(hint)) = looked.await {
-                server.note_denied(denied(hint));
+                look.0.note_denied(denied(hint));
             }
-            server.confinement.end_look();
         });
     }
 }

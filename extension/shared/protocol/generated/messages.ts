@@ -1768,7 +1768,7 @@ export interface Replies {
   };
   /** The refresh has ended. `sources` says which sources failed; their entries are unchanged. */
   catalog_refresh: {
-    /** What has changed in the catalog. */
+    /** The changes in the catalog. */
     changes: CatalogChanges;
     /** The result of each source. */
     sources: Array<CatalogSource>;

@@ -42,7 +42,7 @@ define_sent! {
     }
     /// The refresh has ended. `sources` says which sources failed; their entries are unchanged.
     "catalog_refresh" CatalogRefreshResult {
-        /// What has changed in the catalog.
+        /// The changes in the catalog.
         changes: CatalogChanges,
         /// The result of each source.
         sources: Vec<CatalogSource>,

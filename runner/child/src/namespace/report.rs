@@ -6,7 +6,7 @@ use std::io;
 
 use nix::unistd::{Gid, Uid};
 
-/// Whose processes these are, as numbers outside.
+/// The user and group of these processes, as numbers outside of the namespace.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Owner {
     pub(super) user: Uid,

@@ -21,7 +21,7 @@ use crate::link::EndReport;
 use crate::supervisor::lists::Lists;
 use crate::supervisor::start_error::StartError;
 
-/// Whoever waits for the server to run gets the lists of the very start that it waited for.
+/// The answer to a caller that waits for a start: the lists of exactly that start, or why there is none.
 pub(in super::super) type Started = Result<Rc<Lists>, StartError>;
 
 type WeakStartListener = Weak<dyn Fn(&str)>;
