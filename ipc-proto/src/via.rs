@@ -12,7 +12,7 @@ use crate::json::{Fields, Json, with_member};
 /// The variable that tells a runner the identity of its Harbor.
 pub const IDENTITY: &str = "HARBOR_ID";
 
-/// The header that tells it to a server elsewhere on this machine.
+/// The header that tells it to a remote server on this machine.
 pub const HEADER: &str = "harbor-id";
 
 /// The member of `_meta` with the identities of the Harbors that an item came through, the last one first.

@@ -1,4 +1,4 @@
-//! What is under way with a server elsewhere, as its carrier gives it.
+//! What is under way with a remote server, as its carrier gives it.
 //!
 //! Owns that form, for connections and for authorizations. Must never know what is carried.
 

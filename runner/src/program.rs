@@ -7,7 +7,7 @@
 //!   harbor-runner unmount …                          unmounts a disk in a server's mounts (see harbor_child::unmounting)
 //! ```
 //!
-//! A carrier (see [`Carrier`]) makes a runner of it that speaks to servers elsewhere, and starts no program: it is neither
+//! A carrier (see [`Carrier`]) makes a runner of it that speaks to remote servers, and starts no program: it is neither
 //! launcher nor namespace.
 //!
 //! Owns the link to the bridge. Must never outlive it, and never write anything else to stdout.

@@ -38,7 +38,7 @@ pub struct Servers {
     own: Rc<str>,
     up: Rc<Up>,
     reaper: Rc<Reaper>,
-    /// For servers elsewhere; who has it runs no programs.
+    /// For remote servers; who has it runs no programs.
     carrier: Option<Rc<dyn Carrier>>,
     /// True if this process is the one runner of all servers.
     is_shared: bool,
@@ -190,10 +190,10 @@ impl Servers {
         });
     }
 
-    async fn run(&self, session: &Rc<Session>, plan: &Plan, elsewhere: Option<Remote<'static>>) -> Ended {
+    async fn run(&self, session: &Rc<Session>, plan: &Plan, remote: Option<Remote<'static>>) -> Ended {
         let cannot =
             |what: &'static str| (EndCause::SpawnFailed { what: what.into(), errno: 0 }, String::new());
-        match (elsewhere, &self.carrier) {
+        match (remote, &self.carrier) {
             (None, None) => run(session, plan, &self.reaper).await,
             (Some(server), Some(carrier)) => remote::run(session, plan, server, carrier.as_ref()).await,
             (Some(_), None) => cannot("connect to a remote server in a runner for programs"),

@@ -1,4 +1,4 @@
-//! The part of an entry that can be taken over: a command, an image or a server elsewhere; or why
+//! The part of an entry that can be taken over: a command, an image or a remote server; or why
 //! nothing is.
 //!
 //! Must never show a value of an environment variable or a header: a reason gives names only.
@@ -25,8 +25,8 @@ pub struct Launch {
     pub cwd: Option<String>,
     /// The person's own variables that went into it.
     pub taken: BTreeSet<Use>,
-    /// The server's address, if it runs elsewhere; then there is no command.
-    pub remote: Option<Elsewhere>,
+    /// The server's address, if it is remote; then there is no command.
+    pub remote: Option<RemoteEntry>,
 }
 
 /// Why a server is left out.
@@ -114,9 +114,9 @@ impl From<Unresolved> for Skip {
     }
 }
 
-/// A server that runs elsewhere.
+/// A remote server.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Elsewhere {
+pub struct RemoteEntry {
     /// Its address.
     pub url: String,
     /// True if the entry says that the server speaks HTTP+SSE only.

@@ -34,7 +34,7 @@ use serde_json::{Map, Value};
 pub use self::clients::{AiClient, CLIENTS, client, fills_of};
 pub use self::entry::{Entry, is_ours};
 pub use self::foreign_error::ForeignError;
-pub use self::launch::{Elsewhere, Image, Launch, Skip};
+pub use self::launch::{Image, Launch, RemoteEntry, Skip};
 pub use self::names::server_id;
 pub use self::placeholders::{Fills, Surroundings, Unresolved, Use};
 pub use self::servers::{Named, launch, named};

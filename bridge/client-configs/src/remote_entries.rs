@@ -1,4 +1,4 @@
-//! Entries of a client's configuration for servers that run elsewhere.
+//! Entries of a client's configuration for remote servers.
 //!
 //! Owns the words that clients use for it. Must never show a value of a header.
 
@@ -6,13 +6,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::launch::{Elsewhere, Skip};
+use super::launch::{RemoteEntry, Skip};
 use super::placeholders::{Surroundings, Use};
 
 /// The keys that may have the URL.
 const URLS: [&str; 4] = ["url", "serverUrl", "httpUrl", "uri"];
 
-/// True if an entry is for a server that runs elsewhere.
+/// True if an entry is for a remote server.
 pub fn is_meant(entry: &Value) -> bool {
     let kind = kind(entry).unwrap_or("stdio");
     kind != "stdio" && kind != "local" || URLS.iter().any(|key| entry.get(key).is_some())
@@ -26,7 +26,11 @@ fn kind(entry: &Value) -> Option<&str> {
 ///
 /// # Errors
 /// Says why the entry is left out.
-pub fn read(entry: &Value, around: &Surroundings<'_>, taken: &mut BTreeSet<Use>) -> Result<Elsewhere, Skip> {
+pub fn read(
+    entry: &Value,
+    around: &Surroundings<'_>,
+    taken: &mut BTreeSet<Use>,
+) -> Result<RemoteEntry, Skip> {
     let url = URLS.iter().find_map(|key| entry[key].as_str()).ok_or(Skip::Malformed("url"))?;
     let mut headers = BTreeMap::new();
     for key in ["headers", "http_headers"] {
@@ -48,7 +52,7 @@ pub fn read(entry: &Value, around: &Surroundings<'_>, taken: &mut BTreeSet<Use>)
         forwarded(&mut headers, name, variable, "", around, taken);
     }
     forwarded(&mut headers, "Authorization", &entry["bearer_token_env_var"], "Bearer ", around, taken);
-    Ok(Elsewhere { url: around.put(url, "its URL", taken)?, sse: kind(entry) == Some("sse"), headers })
+    Ok(RemoteEntry { url: around.put(url, "its URL", taken)?, sse: kind(entry) == Some("sse"), headers })
 }
 
 /// One that is not set is not sent.

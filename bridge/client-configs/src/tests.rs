@@ -335,12 +335,12 @@ fn a_secret_that_the_client_asks_for_is_missing_and_no_reason_to_leave_it_out() 
 }
 
 #[test]
-fn what_runs_elsewhere_is_read() {
+fn remote_servers_are_read() {
     let variable = |name: &str| (name == "TOKEN").then(|| "s3cret".to_owned());
     let launch = |entry: Value| launch(&entry, false, &around(&variable, None));
     let of = |url: &str, sse, headers: &[(&str, &str)]| {
         let headers = headers.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
-        Some(Elsewhere { url: url.into(), sse, headers })
+        Some(RemoteEntry { url: url.into(), sse, headers })
     };
     for (entry, wanted) in [
         (json!({"type": "http", "url": "https://x"}), of("https://x", false, &[])),

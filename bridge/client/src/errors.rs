@@ -159,7 +159,8 @@ impl Refusal {
     fn reason(&self) -> String {
         let of_server = self.is(Code::ServerUnavailable) || self.is(Code::ConnectionFailed);
         let cause = self.text("cause");
-        let is_said = |cause: &str| has_next_step(cause) || is_elsewhere(cause) || cause == "install_failed";
+        let is_said =
+            |cause: &str| has_next_step(cause) || is_of_remote_server(cause) || cause == "install_failed";
         match cause.filter(|cause| of_server && !self.message.contains(cause) && !is_said(cause)) {
             Some(cause) => format!("{} ({cause})", self.message),
             None => self.in_options(),
@@ -209,7 +210,7 @@ impl Refusal {
             Code::ConnectionFailed if self.detail("left").is_some() => self.next_step_to_installed(&server),
             // Nothing of it runs here, so no log says more.
             Code::ConnectionFailed | Code::ServerUnavailable
-                if self.text("cause").is_some_and(|cause| is_elsewhere(&cause)) =>
+                if self.text("cause").is_some_and(|cause| is_of_remote_server(&cause)) =>
             {
                 let when = if self.text("state").is_some_and(|state| state == "crashed") {
                     "at once"
@@ -323,8 +324,8 @@ fn has_next_step(cause: &str) -> bool {
     )
 }
 
-/// True if only a server that runs elsewhere fails for this cause.
-fn is_elsewhere(cause: &str) -> bool {
+/// True if only a remote server fails for this cause.
+fn is_of_remote_server(cause: &str) -> bool {
     matches!(cause, "unreachable" | "unauthorized" | "session_lost" | "forbidden" | "tls" | "no_mcp")
 }
 

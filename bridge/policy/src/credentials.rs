@@ -294,7 +294,7 @@ impl Credentials {
     }
 
     /// Warnings about the secrets, a sentence each. `env` are the variables that the definition sets; `is_remote` is true if the
-    /// server runs elsewhere.
+    /// server is remote.
     #[must_use]
     pub fn warnings(&self, env: &BTreeMap<String, String>, is_remote: bool) -> Vec<String> {
         let mut all = Vec::new();
@@ -510,7 +510,7 @@ mod tests {
         let env = BTreeMap::from([("DB".to_owned(), "x".to_owned())]);
         let warnings = all.warnings(&env, false);
         assert_eq!(warnings.len(), 3, "{warnings:?}");
-        assert_eq!(all.warnings(&env, true).len(), 2, "a server elsewhere is given its headers");
+        assert_eq!(all.warnings(&env, true).len(), 2, "a remote server is given its headers");
         assert!(!warnings.join(" ").contains("1234"));
         assert_eq!(all.overfull(), None);
         let many = |value: &str, count| {

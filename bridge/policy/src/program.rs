@@ -109,7 +109,7 @@ pub fn of_image(reference: &str) -> String {
     format!("image {repository}")
 }
 
-/// The program of a server elsewhere.
+/// The program of a remote server.
 #[must_use]
 pub fn of_url(url: &str) -> String {
     remote::shown(url).trim_end_matches("?…").to_owned()

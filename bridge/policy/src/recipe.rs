@@ -42,7 +42,7 @@ pub struct Recipe {
     pub inputs: Vec<RecipeInput>,
     /// Variables of its environment.
     pub env: Vec<RecipeVariable>,
-    /// Headers of each request to a server elsewhere, with placeholders.
+    /// Headers of each request to a remote server, with placeholders.
     pub headers: Vec<(String, String)>,
     /// The secrets that it needs.
     pub secrets: Vec<RecipeSecret>,

@@ -1,4 +1,4 @@
-//! Servers that the person defines by hand: a command, an image, a server elsewhere.
+//! Servers that the person defines by hand: a command, an image, a remote server.
 //!
 //! Owns the order: the audit log, then the definition, then the server. Must never start what it defines.
 

@@ -1,4 +1,4 @@
-//! Installations in one step: an image, a server elsewhere. There is no version to find out.
+//! Installations in one step: an image, a remote server. There is no version to find out.
 //!
 //! ```text
 //!  it lacks a secret ───────────────► only the definition: it is started once that is set

@@ -1,4 +1,4 @@
-//! The image, or the server elsewhere, that a message asks for.
+//! The image, or the remote server, that a message asks for.
 //!
 //! Owns its definition. Must never look at the disk, nor connect.
 
@@ -91,7 +91,7 @@ pub(super) fn of_image(image: String, message: InstallServer) -> Result<DirectIn
     Ok(DirectInstall { id, definition, given, missing, kind: "oci", name: image, source, plan, keep_data })
 }
 
-/// A server elsewhere.
+/// A remote server.
 pub(super) fn of_remote(url: String, mut message: InstallServer) -> Result<DirectInstall, ErrorBody> {
     let id = named(&message, &InstallSource::Remote(url.clone()))?;
     if message.args.as_ref().is_some_and(|args| !args.is_empty()) {

@@ -145,7 +145,7 @@ impl Installations {
         adding::add(self, sender, message).await
     }
 
-    /// Defines a server that runs elsewhere, or replaces its definition.
+    /// Defines a remote server, or replaces its definition.
     pub(crate) async fn add_remote(
         self: &Rc<Self>,
         sender: &Rc<Sender>,

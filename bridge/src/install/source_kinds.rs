@@ -44,7 +44,7 @@ pub(super) fn named(message: &InstallServer, source: &InstallSource) -> Result<S
     })
 }
 
-/// Checks that the message has nothing that only a server elsewhere knows.
+/// Checks that the message has nothing that only a remote server knows.
 pub(super) fn nothing_of_remotes(message: &InstallServer) -> Result<(), ErrorBody> {
     let said = message.headers.as_ref().is_some_and(|headers| !headers.is_empty());
     match said || message.transport_type.is_some() {

@@ -3,7 +3,7 @@
 //! ```text
 //!  source ─► sorted ─┬─ an entry, a repository, a manifest ─► its recipe, filled in ─► one of the others
 //!                    ├─ a package ─► packages
-//!                    └─ an image, a server elsewhere ─► direct
+//!                    └─ an image, a remote server ─► direct
 //! ```
 //!
 //! Owns which way a source goes. Must never take an entry's word for the person's.

@@ -59,7 +59,7 @@ pub struct Installed {
 }
 
 impl Trial {
-    /// Begins to try out a package; or an image or a server elsewhere, which have none.
+    /// Begins to try out a package; or an image or a remote server, which have none.
     #[must_use]
     pub fn begin(supervisor: &Rc<Supervisor>, claim: Claim, definition: Definition, of: TrialOf) -> Self {
         let server = supervisor.server_on_trial(&claim, definition, of);
@@ -163,7 +163,7 @@ impl Trial {
         Ok(Installed { lock, tools })
     }
 
-    /// Runs something that has no versions: an image, a server elsewhere. Gives its tools, if they could be listed.
+    /// Runs something that has no versions: an image, a remote server. Gives its tools, if they could be listed.
     ///
     /// # Errors
     /// Why it does not run.

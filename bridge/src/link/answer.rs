@@ -60,9 +60,9 @@ pub enum Failure {
     InputRefused(String),
     /// The arguments do not fit the tool's schema: where, and what is wrong. The server was not asked.
     InvalidArguments(String, String),
-    /// The connection to a server elsewhere has broken, or it answered with an error of HTTP.
+    /// The connection to a remote server has broken, or it answered with an error of HTTP.
     Lost(String),
-    /// A server elsewhere wants more rights for this than Harbor has there.
+    /// A remote server wants more rights for this than Harbor has there.
     NotAuthorized(String),
 }
 

@@ -23,7 +23,7 @@ use super::{Containment, Link, LinkEvent};
 /// A runner's name on its command line.
 pub const RUNNER: &str = "harbor-runner";
 
-/// The name of a runner that speaks to servers elsewhere.
+/// The name of a runner that speaks to remote servers.
 const RUNNER_HTTP: &str = "harbor-runner-http";
 
 /// Where its TLS finds the authorities that the person trusts.

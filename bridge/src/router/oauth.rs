@@ -38,7 +38,7 @@ const MAX_CLIENT: usize = 4096;
 
 pub(super) async fn start(router: &Rc<Router>, client: &Rc<Client>, message: OauthStart) -> Handled {
     let id = message.server_id.clone();
-    let (server, wanted) = (elsewhere(router, &id)?, wanted(message)?);
+    let (server, wanted) = (remote_server(router, &id)?, wanted(message)?);
     let before = router.flows.0.borrow_mut().remove(&id);
     drop(before);
     router.host.trail.decided(OauthStart::TAG, &client.sender(), about(&id), true).await?;
@@ -92,7 +92,7 @@ pub(super) async fn finish(router: &Rc<Router>, client: &Client, id: ServerId) -
     let (router, sender) = (router.clone(), client.sender());
     to_the_end(async move {
         router.host.trail.decided(OauthFinish::TAG, &sender, about(&id), true).await?;
-        let server = elsewhere(&router, &id)?;
+        let server = remote_server(&router, &id)?;
         server.stop();
         tokio::task::spawn_local(async move { server.start(None).await });
         reply(OauthFinishResult { authorization: view(&id, grant) })
@@ -106,13 +106,13 @@ pub(super) fn cancel(router: &Router, id: &ServerId) -> Handled {
 }
 
 pub(super) async fn status(router: &Router, id: &ServerId) -> Handled {
-    let server = elsewhere(router, id)?;
+    let server = remote_server(router, id)?;
     let grant = server.grant().await.map_err(|report| failed(id, &report))?;
     reply(OauthStatusResult { authorization: grant.map(|grant| view(id, grant)) })
 }
 
 pub(super) async fn revoke(router: &Rc<Router>, client: &Client, id: ServerId) -> Handled {
-    let server = elsewhere(router, &id)?;
+    let server = remote_server(router, &id)?;
     let (router, sender) = (router.clone(), client.sender());
     to_the_end(async move {
         router.host.trail.decided(OauthRevoke::TAG, &sender, about(&id), false).await?;
@@ -131,7 +131,7 @@ pub(super) async fn revoke(router: &Rc<Router>, client: &Client, id: ServerId) -
 }
 
 /// The server of this name, if it is remote.
-fn elsewhere(router: &Router, id: &ServerId) -> Result<Rc<Server>, ErrorBody> {
+fn remote_server(router: &Router, id: &ServerId) -> Result<Rc<Server>, ErrorBody> {
     let server = router.host.server(id)?;
     match server.definition().remote {
         Some(_) => Ok(server),

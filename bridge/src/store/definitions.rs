@@ -40,7 +40,7 @@ pub struct Definition {
     /// Names of secrets without which it is not started.
     #[serde(default)]
     pub secrets: Vec<String>,
-    /// Its address, if it runs elsewhere; then there is no command.
+    /// Its address, if it is remote; then there is no command.
     #[serde(default)]
     pub remote: Option<Remote>,
     /// The container image that is run; then there is no command.
@@ -54,7 +54,7 @@ pub struct Definition {
     pub with: Vec<String>,
 }
 
-/// A server that runs elsewhere, as the person said it.
+/// A remote server, as the person said it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Remote {
     /// Its address; the query may be secret.
@@ -69,7 +69,7 @@ pub struct Remote {
     pub allow_http: bool,
 }
 
-/// How messages are carried to a server elsewhere.
+/// How messages are carried to a remote server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Carried {

@@ -172,7 +172,7 @@ for (const inBrowser of inBrowsers) {
         { config: NO_SOURCES },
       ));
 
-    test("a server elsewhere is added; one that wants a person to sign in has them do it", () =>
+    test("a remote server is added; one that wants a person to sign in has them do it", () =>
       inBrowser.run(async ({ browser, harbor }: World) => {
         const [open, closed] = [await startRemote(false), await startRemote(true)];
         try {

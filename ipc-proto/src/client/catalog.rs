@@ -22,7 +22,7 @@ define_sent! {
         version: Option<String>,
         /// `active`, `deprecated` or `deleted`, as its author says.
         status: String,
-        /// The ways to get it: `npm`, `pypi`, `oci`, …; `remote` for a server that runs elsewhere.
+        /// The ways to get it: `npm`, `pypi`, `oci`, …; `remote` for a remote server.
         kinds: Vec<String>,
         /// True if Harbor's authors chose it.
         featured: bool,

@@ -40,7 +40,7 @@ define_sent! {
         /// After an installation: true if the server wants the person to let Harbor in first (`oauth_start`). Its tools are
         /// not known yet.
         needs_authorization: Option<bool>,
-        /// In a plan: the sandbox that the server would get; absent for a server that runs elsewhere.
+        /// In a plan: the sandbox that the server would get; absent for a remote server.
         sandbox: Option<SandboxSummary>,
         /// In a plan: the directory with files of an earlier server with this id, which this one would get as its home;
         /// absent when there are none.
@@ -65,15 +65,15 @@ define_sent! {
         /// The server as `list_servers` shows it; absent in a plan.
         server: Option<ServerView>,
     }
-    /// What a server is started with. For a server elsewhere: what each request carries.
+    /// What a server is started with. For a remote server: what each request carries.
     "Runs" RunsView {
-        /// The program, if it is known before the installation. Absent for an image and for a server elsewhere.
+        /// The program, if it is known before the installation. Absent for an image and for a remote server.
         program: Option<String>,
         /// Its arguments, with all values filled in.
         args: Vec<String>,
         /// Its environment variables.
         env: Vec<NamedView>,
-        /// The headers of each request to a server elsewhere. `${KEY}` stands for a secret.
+        /// The headers of each request to a remote server. `${KEY}` stands for a secret.
         headers: Vec<NamedView>,
         /// Names of the secrets without which the server does not start.
         secrets: Vec<String>,
@@ -175,7 +175,7 @@ define_sent! {
         placeholder: Option<String>,
         /// The address where a person gets such a value.
         help_url: Option<String>,
-        /// For a secret of a server elsewhere: the header that carries it.
+        /// For a secret of a remote server: the header that carries it.
         header: Option<String>,
     }
     /// An upgrade, planned or done.

@@ -73,7 +73,7 @@ define_sent! {
         package: Option<String>,
         /// The locked hash of that package. `list_installed` says more.
         integrity: Option<String>,
-        /// The address, if it runs elsewhere; it then has no program.
+        /// The address, if it is remote; it then has no program.
         remote: Option<RemoteView>,
         /// How it is supervised, as its definition says.
         supervision: Supervision,
@@ -86,7 +86,7 @@ define_sent! {
         server_id: String,
         /// A name for people; absent when none was given.
         label: Option<String>,
-        /// The program; absent if the server is an image or runs elsewhere.
+        /// The program; absent if the server is an image or remote.
         command: Option<String>,
         /// The container image; absent if the server is not an image.
         image: Option<String>,
@@ -108,9 +108,9 @@ define_sent! {
         supervision: Supervision,
         /// Its sandbox: what it may do on this machine.
         sandbox: SandboxSettings,
-        /// For a server that runs elsewhere: its URL, as far as it may be shown.
+        /// For a remote server: its URL, as far as it may be shown.
         url: Option<String>,
-        /// For a server that runs elsewhere: `http`, `sse` or `auto`.
+        /// For a remote server: `http`, `sse` or `auto`.
         transport_type: Option<Word>,
         /// Names of its headers.
         header_names: Vec<String>,
@@ -119,7 +119,7 @@ define_sent! {
         /// True if the server may be used without TLS.
         allow_http: bool,
     }
-    /// The address of a server that runs elsewhere.
+    /// The address of a remote server.
     "Remote" RemoteView {
         /// Its URL, without a query.
         url: String,
@@ -133,7 +133,7 @@ define_sent! {
         /// One word: `exited`, `signalled`, `out_of_memory`, `too_many_processes`, `disk_full`, `hung`, `closed_stdout`,
         /// `spawn_failed`, `timeout`, `refused`, `malformed`, `unknown_protocol_version`, `install_failed`, `package_lost`,
         /// `missing_secrets`, `secrets_locked`, `secrets_unreadable`, `runner_lost`, `protocol_error`, or `stopped`. For a
-        /// server elsewhere also `unreachable`, `unauthorized`, `session_lost`, `forbidden`, `tls` or `no_mcp`.
+        /// remote server also `unreachable`, `unauthorized`, `session_lost`, `forbidden`, `tls` or `no_mcp`.
         cause: Word,
         /// One sentence.
         message: String,

@@ -328,7 +328,7 @@ pub struct Model {
     pub vision: Option<bool>,
     /// True if it thinks; `None` if the provider does not say.
     pub reasoning: Option<bool>,
-    /// True if it runs elsewhere although its provider is on this machine.
+    /// True if it is remote although its provider is on this machine.
     pub is_remote: bool,
 }
 

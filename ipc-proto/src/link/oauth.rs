@@ -1,4 +1,4 @@
-//! OAuth in the words of the link: the login of a server elsewhere.
+//! OAuth in the words of the link: the login of a remote server.
 //!
 //! Owns that none of its secrets is a plain string: a [`Secret`] is never shown, and its memory is overwritten.
 
@@ -8,7 +8,7 @@ use bincode::{BorrowDecode, Encode};
 
 use crate::secret::Secret;
 
-/// A login: the tokens that let Harbor in at a server elsewhere, and how they are renewed.
+/// A login: the tokens that let Harbor in at a remote server, and how they are renewed.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, BorrowDecode)]
 pub struct Grant {
     /// The token that goes with each request to the server, and to nobody else.

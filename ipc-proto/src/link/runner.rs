@@ -96,7 +96,7 @@ pub enum ToRunner<'a> {
     },
     /// Measures how long a message takes. Answered at once by `Echo`, without any server.
     Echo,
-    /// Ask the person to let Harbor in at a server elsewhere, by OAuth. Answered by `AskPerson`, or by `Ended`.
+    /// Ask the person to let Harbor in at a remote server, by OAuth. Answered by `AskPerson`, or by `Ended`.
     Authorize {
         /// The number that this request gets.
         server: u32,
@@ -112,14 +112,14 @@ pub enum ToRunner<'a> {
         /// The query of the URL to which the browser was sent.
         query: Secret,
     },
-    /// Revoke the login of a server elsewhere. Answered by `Ended`.
+    /// Revoke the login of a remote server. Answered by `Ended`.
     Revoke {
         /// The number that this request gets.
         server: u32,
         /// The server with its login, and the variables that name proxies.
         launch: Launch<'a>,
     },
-    /// Renew the login of a server elsewhere. Answered by `Granted`, if there is a newer one, and by `Ended`.
+    /// Renew the login of a remote server. Answered by `Granted`, if there is a newer one, and by `Ended`.
     Renew {
         /// The number that this request gets.
         server: u32,
@@ -162,7 +162,7 @@ pub struct Launch<'a> {
     pub sandbox: Sandbox<'a>,
     /// A command that runs after its end, however it ended, and before the bridge is told: program and arguments. Empty: none.
     pub afterwards: Vec<Cow<'a, str>>,
-    /// The address, if it runs elsewhere; there is then no program.
+    /// The address, if it is remote; there is then no program.
     pub remote: Option<Remote<'a>>,
     /// The revision of MCP that it insisted on at an earlier start; `None` if not known.
     pub known_revision: Option<Cow<'a, str>>,
@@ -562,9 +562,9 @@ pub enum CallFailure<'a> {
         /// What is wrong there, without the value.
         why: Cow<'a, str>,
     },
-    /// The connection to a server elsewhere broke, or it answered with an HTTP error; the sentence.
+    /// The connection to a remote server broke, or it answered with an HTTP error; the sentence.
     Lost(Cow<'a, str>),
-    /// A server elsewhere wants more rights for this than Harbor has there; the sentence.
+    /// A remote server wants more rights for this than Harbor has there; the sentence.
     NotAuthorized(Cow<'a, str>),
 }
 

@@ -1,4 +1,4 @@
-//! The runner of servers elsewhere: the runner's session, and HTTP under it.
+//! The runner of remote servers: the runner's session, and HTTP under it.
 //!
 //! ```text
 //!   harbor-runner-http BRIDGE_PID isolated|shared MARK    link on stdin; see harbor_runner::program

@@ -1,4 +1,4 @@
-//! Arguments that a server elsewhere wants as headers too: `x-mcp-header` in a tool's schema, as of 2026-07-28.
+//! Arguments that a remote server wants as headers too: `x-mcp-header` in a tool's schema, as of 2026-07-28.
 //!
 //! ```text
 //!  schema ─► which property under which name, or why the tool is not to be used

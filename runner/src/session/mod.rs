@@ -108,7 +108,7 @@ pub struct Session {
     refusals: Rc<Refusals>,
     /// True if the server has a sandbox: only then its words are searched for refusals.
     is_held: bool,
-    is_elsewhere: bool,
+    is_remote: bool,
     /// Gives the renewal of the login to the task that waits for it.
     renewal: RefCell<Option<oneshot::Sender<Renewal<'static>>>>,
     was_death_told: Cell<bool>,
@@ -143,7 +143,7 @@ impl Session {
             alive: Alive::new(Instant::now()),
             news: RefCell::default(),
             refusals: Rc::default(),
-            is_elsewhere: launch.remote.is_some(),
+            is_remote: launch.remote.is_some(),
             renewal: RefCell::default(),
             is_held: launch.sandbox != Sandbox::default(),
             was_death_told: Cell::new(false),
@@ -170,7 +170,7 @@ impl Session {
     /// end was asked for. Callers that wait for an answer need not wait for the end of all that it left behind.
     pub fn tell_death(&self, (cause, stderr_tail): &Ended) {
         let was_asked_for = self.stop_wanted.get() || self.kill_wanted.get();
-        if !self.is_elsewhere && !was_asked_for && !self.was_death_told.replace(true) {
+        if !self.is_remote && !was_asked_for && !self.was_death_told.replace(true) {
             self.tell_late();
             let (cause, stderr_tail) = (cause.clone(), stderr_tail.into());
             self.up.send(&FromRunner::Died { server: self.number, cause, stderr_tail });

@@ -1,4 +1,4 @@
-//! A server that runs elsewhere, from first contact to the end.
+//! A remote server, from first contact to the end.
 //!
 //! ```text
 //!  Session ──lines──► outbox ──► Wire::next ─► ┐
@@ -33,7 +33,7 @@ use crate::petition::Petition;
 /// A server that has not answered the probe for so long is asked by the handshake as well.
 const PROBE_SILENCE: Duration = Duration::from_secs(5);
 
-/// Carries messages to servers elsewhere.
+/// Carries messages to remote servers.
 pub trait Carrier: std::fmt::Debug {
     /// Takes from this process what carrying needs not.
     ///
@@ -185,7 +185,7 @@ impl Session {
     }
 }
 
-/// Runs the connection to a server elsewhere until it has ended.
+/// Runs the connection to a remote server until it has ended.
 pub(crate) async fn run(
     session: &Rc<Session>,
     plan: &Plan,

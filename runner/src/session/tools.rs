@@ -39,7 +39,7 @@ impl Session {
     /// Answers `FetchTools` with the items of the whole list.
     pub(super) fn reply_tools(&self, id: u64, items: &str, fetch: Fetch, mut flaws: Vec<String>) {
         let (mut tools, mut left_out) = read_tools(items);
-        if self.is_elsewhere {
+        if self.is_remote {
             leave_out_wrong_headers(&mut tools, &mut left_out);
         }
         if left_out.count > 0 {
@@ -53,7 +53,7 @@ impl Session {
         self.reply(id, Outcome::Tools { items, tools, flaws });
     }
 
-    /// The headers that say parts of a call to a server elsewhere; `line` is the call.
+    /// The headers that say parts of a call to a remote server; `line` is the call.
     pub(super) fn headers_of_call(&self, tool: &str, line: &[u8]) -> Vec<(String, String)> {
         #[derive(Deserialize)]
         struct Line<'a> {

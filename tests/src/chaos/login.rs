@@ -1,4 +1,4 @@
-//! A server elsewhere that wants the person, whose tokens end again and again: its login has to hold.
+//! A remote server that wants the person, whose tokens end again and again: its login has to hold.
 //!
 //! ```text
 //!  tokens end ─► call ─► done

@@ -24,7 +24,7 @@ pub struct Stage {
     pub home: Home,
     /// Its servers.
     pub subjects: Vec<Subject>,
-    /// The server elsewhere that wants the person.
+    /// The remote server that wants the person.
     pub login: Login,
     /// What conversations need.
     pub desk: Desk,

@@ -15,7 +15,7 @@ pub enum Kind {
     Cli,
     /// A runner.
     Runner,
-    /// One that speaks to a server elsewhere, or renews what it was granted.
+    /// One that speaks to a remote server, or renews what it was granted.
     Remote,
     /// The first process of a runner's PID namespace.
     Init,

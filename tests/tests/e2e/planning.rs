@@ -184,7 +184,7 @@ fn a_plan_says_what_would_be_run_and_with_what() {
     terminal.press("n\r");
     assert_eq!(terminal.end().0, 1);
 
-    // Of a server elsewhere it is what each request has.
+    // Of a remote server it is what each request has.
     let headers = json!([{"name": "X-Tenant", "value": "acme"},
         {"name": "Authorization", "value": "Bearer {key}", "isRequired": true, "variables": {"key": {"isSecret": true}}}]);
     let document = json!({"name": "io.example/far", "remotes": [

@@ -204,7 +204,7 @@ fn what_is_unknown_gets_a_hint() {
 }
 
 #[test]
-fn a_server_elsewhere_is_installed_by_its_url() {
+fn a_remote_server_is_installed_by_its_url() {
     let home = Home::new();
     let bridge = Bridge::start(&home);
     let server = Scripted::start(|_, _| false);

@@ -1,4 +1,4 @@
-//! `harbor add`: a server as it is typed, on this machine or elsewhere.
+//! `harbor add`: a server as it is typed, on this machine or remote.
 //!
 //! Owns which of its options go together. Paths may be relative: they are resolved when the command runs.
 
@@ -32,16 +32,16 @@ pub struct Definition {
     /// True if it gets the data that an earlier server of this name has left.
     pub keep_data: bool,
     pub start: bool,
-    /// The server's address, if it runs elsewhere; then there is no command.
+    /// The server's address, if it is remote; then there is no command.
     pub remote: Option<Remote>,
-    /// Empty for an image, and where the server runs elsewhere.
+    /// Empty for an image, and where the server is remote.
     pub command: String,
     pub image: Option<String>,
     pub engine: Option<String>,
     pub args: Vec<String>,
 }
 
-/// A server elsewhere: its address, and how Harbor speaks to it.
+/// A remote server: its address, and how Harbor speaks to it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Remote {
     pub url: String,
@@ -111,14 +111,14 @@ struct AddOptions {
     #[arg(long)]
     keep_data: bool,
     #[command(flatten)]
-    elsewhere: RemoteOptions,
+    remote: RemoteOptions,
     #[command(flatten)]
     supervision: SupervisionOptions,
     #[command(flatten)]
     sandbox: SandboxOptions,
 }
 
-/// Options of programs. Nothing of a server elsewhere runs here; a key for it stands in a --header, as
+/// Options of programs. Nothing of a remote server runs here; a key for it stands in a --header, as
 /// ${KEY}.
 const OF_PROGRAMS: [&str; 21] = [
     "command",
@@ -162,7 +162,7 @@ pub(super) struct RemoteOptions {
 }
 
 impl RemoteOptions {
-    /// True if any option is given that only a server elsewhere has.
+    /// True if any option is given that only a remote server has.
     pub(super) fn is_said(&self) -> bool {
         self.is_spoken_to() || self.allow_private || self.allow_http
     }
@@ -190,14 +190,14 @@ impl RemoteOptions {
 
 impl Definition {
     fn read(options: AddOptions) -> Result<Self, String> {
-        if options.url.is_none() && options.elsewhere.is_said() {
+        if options.url.is_none() && options.remote.is_said() {
             return Err("--transport, --header, --allow-private and --allow-http are for remote servers; they need --url"
                 .into());
         }
         let remote = match options.url {
             Some(url) => {
                 let parsed = parse(&url).map_err(|why| format!("--url: use {why}"))?;
-                Some(options.elsewhere.read(&url, Some(&parsed))?)
+                Some(options.remote.read(&url, Some(&parsed))?)
             }
             None => None,
         };

@@ -25,8 +25,8 @@ pub struct Package {
     pub way: Option<u64>,
     /// For an entry: the values that are filled in.
     pub inputs: BTreeMap<String, Vec<String>>,
-    /// How Harbor speaks to the server, if it runs elsewhere; the URL is the source.
-    pub elsewhere: Remote,
+    /// How Harbor speaks to the server, if it is remote; the URL is the source.
+    pub remote: Remote,
     /// Variables of the installer alone.
     pub install_env: BTreeMap<String, String>,
     /// Packages that are installed beside it.
@@ -101,7 +101,7 @@ struct InstallOptions {
     #[command(flatten)]
     download: DownloadOptions,
     #[command(flatten)]
-    elsewhere: RemoteOptions,
+    remote: RemoteOptions,
     #[command(flatten)]
     supervision: SupervisionOptions,
     #[command(flatten)]
@@ -156,22 +156,22 @@ impl Upgrade {
 
 impl Package {
     fn read(options: InstallOptions) -> Result<Self, String> {
-        let (download, elsewhere, text) = (options.download, options.elsewhere, options.source);
-        let source = download.source(&text, &elsewhere)?;
+        let (download, remote, text) = (options.download, options.remote, options.source);
+        let source = download.source(&text, &remote)?;
         let sandbox = options.sandbox.read()?;
-        let elsewhere = match sort(&source) {
+        let remote = match sort(&source) {
             Ok(InstallSource::Remote(_)) if options.keep_data || sandbox != SandboxSettings::default() => {
                 return Err(
                     "--keep-data and sandbox options are for programs; a remote server does not run here"
                         .into(),
                 );
             }
-            Ok(InstallSource::Remote(url)) => elsewhere.read("", parse(&url).ok().as_ref())?,
+            Ok(InstallSource::Remote(url)) => remote.read("", parse(&url).ok().as_ref())?,
             // Where it is, the catalog knows.
-            Ok(InstallSource::Entry(_)) => elsewhere.read("", None)?,
+            Ok(InstallSource::Entry(_)) => remote.read("", None)?,
             // Where a download may come from stands in its source.
             Ok(InstallSource::Package(package)) if package.starts_with("binary:") => Remote::default(),
-            _ if elsewhere.is_said() => {
+            _ if remote.is_said() => {
                 return Err(
                     "--transport, --header, --allow-private and --allow-http are for remote servers".into()
                 );
@@ -195,7 +195,7 @@ impl Package {
             source,
             way: options.package.map(|counted| counted - 1),
             inputs,
-            elsewhere,
+            remote,
             install_env: options.install_env.into_iter().collect(),
             with: options.with,
             yes: options.yes,
@@ -207,7 +207,7 @@ impl Package {
 
 impl DownloadOptions {
     /// The source with all options of its download.
-    fn source(&self, source: &str, elsewhere: &RemoteOptions) -> Result<String, String> {
+    fn source(&self, source: &str, remote: &RemoteOptions) -> Result<String, String> {
         let said = [("sha256", &self.sha256), ("minisign", &self.minisign_key), ("bin", &self.bin)];
         let said: Vec<_> =
             said.iter().filter_map(|(name, value)| Some(format!("{name}={}", value.as_ref()?))).collect();
@@ -219,10 +219,10 @@ impl DownloadOptions {
                 }
             };
         };
-        if elsewhere.is_spoken_to() {
+        if remote.is_spoken_to() {
             return Err("--transport and --header are for remote servers".into());
         }
-        let allowed = [("allow=http", elsewhere.allow_http), ("allow=private", elsewhere.allow_private)];
+        let allowed = [("allow=http", remote.allow_http), ("allow=private", remote.allow_private)];
         let allowed = allowed.into_iter().filter(|(_, is_said)| *is_said).map(|(word, _)| word.to_owned());
         let between = if text.contains('#') { "&" } else { "#" };
         let whole =

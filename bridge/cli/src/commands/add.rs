@@ -26,11 +26,11 @@ use crate::args::{Definition, options_of};
 use crate::client::Client;
 use crate::screen::{Screen, Status};
 
-/// A definition on its way: of a program or an image, or of a server elsewhere.
+/// A definition on its way: of a program or an image, or of a remote server.
 #[derive(Debug)]
 pub enum Adding {
     Here(AddServer),
-    Elsewhere(AddRemoteServer),
+    Remote(AddRemoteServer),
 }
 
 /// The result of adding a server.
@@ -60,7 +60,7 @@ pub fn ask(definition: &Definition, here: &Path) -> Result<Adding, Failure> {
     let supervision = supervision(&definition.supervision);
     if let Some(remote) = &definition.remote {
         let Spoken { transport_type, headers, allow_private, allow_http } = Spoken::of(remote);
-        return Ok(Adding::Elsewhere(AddRemoteServer {
+        return Ok(Adding::Remote(AddRemoteServer {
             server_id,
             url: remote.url.clone(),
             transport_type,
@@ -178,7 +178,7 @@ fn old_sandbox(name: &str, added: &Added) -> Option<String> {
     })
 }
 
-/// A script that was named as seen from here, while the server runs elsewhere.
+/// A script that was named as seen from here, while the server is remote.
 fn relative(definition: &Definition, here: &Path) -> Option<String> {
     let is_script = |arg: &&String| !arg.starts_with(['-', '/']) && here.join(arg).is_file();
     let script = definition.args.iter().find(is_script).filter(|_| definition.cwd.is_none())?;
@@ -199,7 +199,7 @@ pub fn define(client: &mut Client, name: &str, ask: &Adding) -> Result<Added, Fa
                 answer.into_value();
             Added { server, replaced, old_data, old_sandbox, program_change, shown }
         }
-        Adding::Elsewhere(ask) => {
+        Adding::Remote(ask) => {
             let answer = client.ask(ask, STOP)?;
             let shown = answer.members();
             let AddRemoteServerResult { server, replaced, program_change } = answer.into_value();
@@ -268,7 +268,7 @@ mod tests {
     fn asked(definition: &Definition) -> AddServer {
         match ask(definition, Path::new("/here")).unwrap() {
             Adding::Here(request) => request,
-            Adding::Elsewhere(_) => panic!(),
+            Adding::Remote(_) => panic!(),
         }
     }
 

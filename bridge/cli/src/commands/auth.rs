@@ -1,4 +1,4 @@
-//! auth: signs Harbor in to servers that run elsewhere, by way of the person's browser.
+//! auth: signs Harbor in to remote servers, by way of the person's browser.
 //!
 //! Owns the check of the page: a URL with TLS, or one of this machine; nothing else is opened. Must never
 //! print a token; none comes here.

@@ -203,7 +203,7 @@ fn asked(before: &DefinitionView, text: &str) -> Result<Adding, Failure> {
     all.insert("keep_headers".into(), headers.into());
     let same = all.get("url").and_then(Value::as_str) == before.url.as_deref();
     all.insert("keep_url".into(), same.into());
-    Ok(Adding::Elsewhere(read::<AddRemoteServer>(all)?))
+    Ok(Adding::Remote(read::<AddRemoteServer>(all)?))
 }
 
 fn read<T: Message>(all: Map<String, Value>) -> Result<T, Failure> {
@@ -244,7 +244,7 @@ mod tests {
         let text = change(format!("{HEAD}{:#}", document(&before).unwrap()));
         match asked(&before, &text) {
             Ok(Adding::Here(ask)) => Ok(JsonObject::written(&ask).0.as_str().to_owned()),
-            Ok(Adding::Elsewhere(ask)) => Ok(JsonObject::written(&ask).0.as_str().to_owned()),
+            Ok(Adding::Remote(ask)) => Ok(JsonObject::written(&ask).0.as_str().to_owned()),
             Err(failure) => Err(failure.message().unwrap()),
         }
     }

@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use harbor_client::errors::{Exit, Failure};
 use harbor_client::terminal::remark;
 use harbor_client_configs::{
-    AiClient, CLIENTS, Elsewhere, Format, Launch, Surroundings, fills_of, launch, named, server_id,
+    AiClient, CLIENTS, Format, Launch, RemoteEntry, Surroundings, fills_of, launch, named, server_id,
 };
 use harbor_home::Paths;
 use harbor_ipc_proto::client::{ListServers, Supervision};
@@ -293,7 +293,7 @@ fn definition(server: &ImportCandidate, launch: &Launch, manual: bool) -> Defini
     let secrets = secrets_of(launch);
     let apart = |name: &String| secrets.iter().any(|(key, ..)| key == name);
     let remote = launch.remote.as_ref().map(|remote| {
-        let mut remote = elsewhere(remote);
+        let mut remote = allowed_remote(remote);
         remote.headers.retain(|name, _| !apart(name));
         remote
     });
@@ -318,8 +318,8 @@ fn definition(server: &ImportCandidate, launch: &Launch, manual: bool) -> Defini
     }
 }
 
-/// The request's part for a server elsewhere. Here the person has already allowed an address with risks.
-fn elsewhere(remote: &Elsewhere) -> Remote {
+/// The request's part for a remote server. Here the person has already allowed an address with risks.
+fn allowed_remote(remote: &RemoteEntry) -> Remote {
     let url = parse(&remote.url).ok();
     let is = |what: fn(&url::Url) -> bool| url.as_ref().is_some_and(what);
     Remote {

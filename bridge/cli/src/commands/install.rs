@@ -226,7 +226,7 @@ pub fn confirm(
 
 fn ask(wanted: &Package) -> Result<InstallServer, Failure> {
     let definition = &wanted.definition;
-    let Spoken { transport_type, headers, allow_private, allow_http } = Spoken::of(&wanted.elsewhere);
+    let Spoken { transport_type, headers, allow_private, allow_http } = Spoken::of(&wanted.remote);
     let name = Some(&definition.name).filter(|name| !name.is_empty());
     Ok(InstallServer {
         source: wanted.source.clone(),

@@ -1,4 +1,4 @@
-//! Servers that run elsewhere, on the command line: the request that defines one, and how one is shown.
+//! Remote servers, on the command line: the request that defines one, and how one is shown.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use harbor_ipc_proto::client::ServerView;
 
 use crate::args::Remote;
 
-/// The way to speak to a server elsewhere, as requests have it: only the options that were typed.
+/// The way to speak to a remote server, as requests have it: only the options that were typed.
 pub struct Spoken {
     pub transport_type: Option<String>,
     pub headers: Option<BTreeMap<String, String>>,
@@ -25,7 +25,7 @@ impl Spoken {
     }
 }
 
-/// The address of a server of `list_servers`, if it runs elsewhere.
+/// The address of a server of `list_servers`, if it is remote.
 pub fn shown(server: &ServerView) -> Option<String> {
     server.remote.as_ref().map(|remote| remote.url.clone())
 }

@@ -155,7 +155,7 @@ fn of_an_installation_only_the_installers_own_words_are_shown() {
 }
 
 #[test]
-fn of_a_server_elsewhere_no_log_is_named() {
+fn of_a_remote_server_no_log_is_named() {
     let said = |code: &str, details: &str| {
         let mut failure = refused(code);
         let Failure::Refused(refusal) = &mut failure else { panic!("refused") };

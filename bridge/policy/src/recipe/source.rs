@@ -28,7 +28,7 @@ pub enum InstallSource {
     Package(String),
     /// An image, without the `oci:`.
     Image(String),
-    /// A server elsewhere.
+    /// A remote server.
     Remote(String),
     /// An id of the catalog, or of what Harbor brings along.
     Entry(String),
@@ -110,7 +110,7 @@ fn repository(text: &str) -> Option<String> {
     (is_meant && source::read(&package, &[]).is_ok()).then_some(package)
 }
 
-/// The name that a server of an image or elsewhere gets: `ghcr.io/owner/time-mcp:1` is `time`, `https://mcp.example.com/` is
+/// The name that a server of an image or a remote server gets: `ghcr.io/owner/time-mcp:1` is `time`, `https://mcp.example.com/` is
 /// `example`. `None` where nothing is left of it.
 #[must_use]
 pub fn default_name(source: &InstallSource) -> Option<ServerId> {

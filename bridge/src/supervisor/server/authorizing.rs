@@ -1,4 +1,4 @@
-//! Has the person let Harbor in at a server that runs elsewhere, and gives that login back.
+//! Has the person let Harbor in at a remote server, and gives that login back.
 //!
 //! ```text
 //!  authorize ─► a runner of its own ─► AskPerson ─► Asked: the URL ─► answered ─► Landing: the query ─► the runner

@@ -131,15 +131,15 @@ impl Server {
         wait_for(lists.fetched(), limit).await;
     }
 
-    /// Has the tools of a server elsewhere listed anew, and waits as above: the schemas say what a call says by headers. True if
+    /// Has the tools of a remote server listed anew, and waits as above: the schemas say what a call says by headers. True if
     /// it is such a server.
     pub async fn relisted(self: &Rc<Self>, limit: &mut TimeLimit) -> bool {
-        let is_elsewhere = self.definition().remote.is_some();
-        if is_elsewhere {
+        let is_remote = self.definition().remote.is_some();
+        if is_remote {
             self.on_list_changed(List::Tools);
             self.listed(limit).await;
         }
-        is_elsewhere
+        is_remote
     }
 
     async fn wait_until_running(self: &Rc<Self>, limit: &mut TimeLimit) -> Result<(), Unavailable> {

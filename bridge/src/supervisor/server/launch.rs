@@ -67,7 +67,7 @@ impl Server {
                 drop(turn);
                 let secrets = server.secrets().await;
                 if is_due(&server) {
-                    server.launch_elsewhere(remote, secrets);
+                    server.launch_remote(remote, secrets);
                 }
                 return;
             }

@@ -1,4 +1,4 @@
-//! The start of a server that runs elsewhere.
+//! The start of a remote server.
 //!
 //! Owns turning its definition into the message: nothing is prepared on this machine. Must never let a header's value into
 //! a text.
@@ -25,11 +25,7 @@ pub(super) fn is_for(grant: &Grant, url: &str) -> bool {
 }
 
 impl Server {
-    pub(super) fn launch_elsewhere(
-        self: &Rc<Self>,
-        remote: &Remote,
-        secrets: Result<Credentials, Unprepared>,
-    ) {
+    pub(super) fn launch_remote(self: &Rc<Self>, remote: &Remote, secrets: Result<Credentials, Unprepared>) {
         let sent = match secrets {
             Ok(secrets) => self.send_launch_to(remote, &secrets),
             Err(unprepared) => return self.ended_unprepared(unprepared),

@@ -1,4 +1,4 @@
-//! The login of a server elsewhere, while it runs: the bridge has it renewed.
+//! The login of a remote server, while it runs: the bridge has it renewed.
 //!
 //! ```text
 //!  Stale ─► turn ─► is it still the stored one? ─► a runner of its own: Renew ─► Granted ─► stored ─► hidden ─► Renewed

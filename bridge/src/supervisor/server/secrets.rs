@@ -109,7 +109,7 @@ impl Server {
         if let Err(report) = self.version_is_known() {
             return Some(none(report.message.clone()));
         }
-        // It is held to nothing of this machine where it runs elsewhere.
+        // It is held to nothing of this machine where it is remote.
         let held =
             if self.definition().remote.is_some() { None } else { Some(self.would_be_confined().await) };
         held.and_then(Result::err).map(none)
@@ -171,7 +171,7 @@ impl Server {
         launch.env.extend(pairs.map(|(name, value)| (name.into(), value.expose().to_owned().into())));
     }
 
-    /// Has the secrets of a server elsewhere hidden: its headers have them.
+    /// Has the secrets of a remote server hidden: its headers have them.
     pub(super) fn give_in_headers(&self, secrets: &Credentials, headers: &[(&str, &str)]) {
         let names = secrets.variables().into_keys().collect();
         self.secrets.note_given(secrets, headers, names);

@@ -1,4 +1,4 @@
-// Adding what is in no list: a server that runs elsewhere, or a command of the person's own.
+// Adding what is in no list: a remote server, or a command of the person's own.
 //
 // Owns both forms. Must never replace a server that is there.
 
@@ -22,7 +22,7 @@ export const added: View<Here> = {
     h("div", { key: kind }, ...(kind === "remote" ? remote(hands) : command(hands))),
     hands.isBusy(ADD) ? progressOf(hands) : undefined,
     failure(hands, ADD),
-    elsewhere(hands),
+    typedCommand(hands),
   ],
 };
 
@@ -155,7 +155,7 @@ export function withoutSwitches(error: unknown, id: string, url: string): unknow
   return new CodedError(error.code, `nothing was added: ${what}`, { typed });
 }
 
-function elsewhere(hands: Hands): Child {
+function typedCommand(hands: Hands): Child {
   const { details } = Object(hands.state.acts[ADD]) as { details?: unknown };
   const { typed } = Object(details) as { typed?: unknown };
   if (typeof typed !== "string") return undefined;

@@ -1,4 +1,4 @@
-// The secrets of a server: which are set, which are missing; and signing in where it runs elsewhere.
+// The secrets of a server: which are set, which are missing; and signing in where it is remote.
 //
 // Must never show or keep a value: it goes from its field to the background, and the field is empty before the answer.
 
@@ -129,7 +129,7 @@ function set(hands: Hands, { server_id }: Server, act: string, { key, kind }: Se
   });
 }
 
-/** Signing in, of a server that runs elsewhere. */
+/** Signing in, of a remote server. */
 function signing(hands: Hands, server: Server): Child[] {
   const { server_id: id, remote, last_exit, state } = server;
   const { authorization, signIn } = hands.state.detail ?? {};

@@ -83,7 +83,7 @@ export interface Requests {
     /** Names of environment variables that keep their value from the present definition with this id. */
     keep_env?: string[];
   };
-  /** Defines a server that runs elsewhere, or replaces the definition with this id. */
+  /** Defines a remote server, or replaces the definition with this id. */
   add_remote_server: {
     /** The server's id. */
     server_id: string;
@@ -121,7 +121,7 @@ export interface Requests {
   compare_server: {
     /** The server's id. */
     server_id: string;
-    /** The address, for a server that runs elsewhere. */
+    /** The address, for a remote server. */
     url?: string;
     /** Its arguments. */
     args?: string[];
@@ -191,7 +191,7 @@ export interface Requests {
   };
   /** Installs a server and defines it: the server is started once, lists its tools, and is stopped. If that fails or is cancelled, or the client leaves, nothing of it stays. A server that lacks a secret is defined and its versions are locked, but it is not started. A plan runs no code of any package, except with `build`. */
   install_server: {
-    /** The package: `npm:NAME[@VERSION]`, `pypi:NAME[==VERSION]`, `git:URL[#BRANCH, TAG OR COMMIT][&subdirectory=DIRECTORY]`, `OWNER/NAME` of GitHub, `binary:URL[#…]` (see docs/install.md), `oci:IMAGE`. Or the URL of a server that runs elsewhere, or the id of an entry of the catalog or of Harbor's own list. A repository's own statement on how to install its server is followed, as `resolve_server` shows it. */
+    /** The package: `npm:NAME[@VERSION]`, `pypi:NAME[==VERSION]`, `git:URL[#BRANCH, TAG OR COMMIT][&subdirectory=DIRECTORY]`, `OWNER/NAME` of GitHub, `binary:URL[#…]` (see docs/install.md), `oci:IMAGE`. Or the URL of a remote server, or the id of an entry of the catalog or of Harbor's own list. A repository's own statement on how to install its server is followed, as `resolve_server` shows it. */
     source: string;
     /** A manifest, or a server.json. It says what is installed; `source` is only what people are shown. */
     manifest?: { [name: string]: Json };
@@ -365,7 +365,7 @@ export interface Requests {
   move_secrets: Record<never, never>;
   /** Begins an authorization: finds the authorization server that must ask the person. An earlier one that is still under way ends. It ends with its connection, or after five minutes. */
   oauth_start: {
-    /** The server's id. The server runs elsewhere. */
+    /** The server's id. It is a remote server. */
     server_id: string;
     /** The client id of Harbor at the authorization server; needed only if Harbor cannot register there itself. */
     client_id?: string;
@@ -2646,7 +2646,7 @@ export interface Server {
   package?: string;
   /** The locked hash of that package. `list_installed` says more. */
   integrity?: string;
-  /** The address, if it runs elsewhere; it then has no program. */
+  /** The address, if it is remote; it then has no program. */
   remote?: Remote;
   /** How it is supervised, as its definition says. */
   supervision: SupervisionSettings;
@@ -2660,7 +2660,7 @@ export interface Definition {
   server_id: string;
   /** A name for people; absent when none was given. */
   label?: string;
-  /** The program; absent if the server is an image or runs elsewhere. */
+  /** The program; absent if the server is an image or remote. */
   command?: string;
   /** The container image; absent if the server is not an image. */
   image?: string;
@@ -2682,9 +2682,9 @@ export interface Definition {
   supervision: SupervisionSettings;
   /** Its sandbox: what it may do on this machine. */
   sandbox: SandboxSettings;
-  /** For a server that runs elsewhere: its URL, as far as it may be shown. */
+  /** For a remote server: its URL, as far as it may be shown. */
   url?: string;
-  /** For a server that runs elsewhere: `http`, `sse` or `auto`. */
+  /** For a remote server: `http`, `sse` or `auto`. */
   transport_type?: string;
   /** Names of its headers. */
   header_names: Array<string>;
@@ -2694,7 +2694,7 @@ export interface Definition {
   allow_http: boolean;
 }
 
-/** The address of a server that runs elsewhere. */
+/** The address of a remote server. */
 export interface Remote {
   /** Its URL, without a query. */
   url: string;
@@ -2706,7 +2706,7 @@ export interface Remote {
 
 /** The end of a server, or the reason why it did not start. */
 export interface Exit {
-  /** One word: `exited`, `signalled`, `out_of_memory`, `too_many_processes`, `disk_full`, `hung`, `closed_stdout`, `spawn_failed`, `timeout`, `refused`, `malformed`, `unknown_protocol_version`, `install_failed`, `package_lost`, `missing_secrets`, `secrets_locked`, `secrets_unreadable`, `runner_lost`, `protocol_error`, or `stopped`. For a server elsewhere also `unreachable`, `unauthorized`, `session_lost`, `forbidden`, `tls` or `no_mcp`. */
+  /** One word: `exited`, `signalled`, `out_of_memory`, `too_many_processes`, `disk_full`, `hung`, `closed_stdout`, `spawn_failed`, `timeout`, `refused`, `malformed`, `unknown_protocol_version`, `install_failed`, `package_lost`, `missing_secrets`, `secrets_locked`, `secrets_unreadable`, `runner_lost`, `protocol_error`, or `stopped`. For a remote server also `unreachable`, `unauthorized`, `session_lost`, `forbidden`, `tls` or `no_mcp`. */
   cause: string;
   /** One sentence. */
   message: string;
@@ -3436,7 +3436,7 @@ export interface CatalogEntry {
   version?: string;
   /** `active`, `deprecated` or `deleted`, as its author says. */
   status: string;
-  /** The ways to get it: `npm`, `pypi`, `oci`, …; `remote` for a server that runs elsewhere. */
+  /** The ways to get it: `npm`, `pypi`, `oci`, …; `remote` for a remote server. */
   kinds: Array<string>;
   /** True if Harbor's authors chose it. */
   featured: boolean;
@@ -3538,7 +3538,7 @@ export interface Installed {
   runs_without_network?: boolean;
   /** After an installation: true if the server wants the person to let Harbor in first (`oauth_start`). Its tools are not known yet. */
   needs_authorization?: boolean;
-  /** In a plan: the sandbox that the server would get; absent for a server that runs elsewhere. */
+  /** In a plan: the sandbox that the server would get; absent for a remote server. */
   sandbox?: SandboxSummary;
   /** In a plan: the directory with files of an earlier server with this id, which this one would get as its home; absent when there are none. */
   old_data?: string;
@@ -3562,15 +3562,15 @@ export interface Installed {
   server?: Server;
 }
 
-/** What a server is started with. For a server elsewhere: what each request carries. */
+/** What a server is started with. For a remote server: what each request carries. */
 export interface Runs {
-  /** The program, if it is known before the installation. Absent for an image and for a server elsewhere. */
+  /** The program, if it is known before the installation. Absent for an image and for a remote server. */
   program?: string;
   /** Its arguments, with all values filled in. */
   args: Array<string>;
   /** Its environment variables. */
   env: Array<Named>;
-  /** The headers of each request to a server elsewhere. `${KEY}` stands for a secret. */
+  /** The headers of each request to a remote server. `${KEY}` stands for a secret. */
   headers: Array<Named>;
   /** Names of the secrets without which the server does not start. */
   secrets: Array<string>;
@@ -3676,7 +3676,7 @@ export interface Declared {
   placeholder?: string;
   /** The address where a person gets such a value. */
   help_url?: string;
-  /** For a secret of a server elsewhere: the header that carries it. */
+  /** For a secret of a remote server: the header that carries it. */
   header?: string;
 }
 

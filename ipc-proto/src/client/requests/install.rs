@@ -16,7 +16,7 @@ define_requests! {
     "install_server" InstallServer -> InstallServerResult {
         /// The package: `npm:NAME[@VERSION]`, `pypi:NAME[==VERSION]`, `git:URL[#BRANCH, TAG OR
         /// COMMIT][&subdirectory=DIRECTORY]`, `OWNER/NAME` of GitHub, `binary:URL[#…]` (see docs/install.md), `oci:IMAGE`.
-        /// Or the URL of a server that runs elsewhere, or the id of an entry of the catalog or of Harbor's own list. A
+        /// Or the URL of a remote server, or the id of an entry of the catalog or of Harbor's own list. A
         /// repository's own statement on how to install its server is followed, as `resolve_server` shows it.
         source: String,
         /// A manifest, or a server.json. It says what is installed; `source` is only what people are shown.

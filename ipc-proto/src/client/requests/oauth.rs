@@ -1,4 +1,4 @@
-//! Requests about authorizations: what the person lets Harbor do at servers that run elsewhere, by OAuth.
+//! Requests about authorizations: what the person lets Harbor do at remote servers, by OAuth.
 
 use super::super::define_requests;
 use crate::secret::Secret;
@@ -10,7 +10,7 @@ define_requests! {
     /// Begins an authorization: finds the authorization server that must ask the person. An earlier one that is still under
     /// way ends. It ends with its connection, or after five minutes.
     "oauth_start" OauthStart -> OauthStartResult {
-        /// The server's id. The server runs elsewhere.
+        /// The server's id. It is a remote server.
         server_id: ServerId,
         /// The client id of Harbor at the authorization server; needed only if Harbor cannot register there itself.
         client_id: Option<String>,

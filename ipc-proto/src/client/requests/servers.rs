@@ -45,7 +45,7 @@ define_requests! {
         /// Names of environment variables that keep their value from the present definition with this id.
         keep_env: Option<Vec<String>>,
     }
-    /// Defines a server that runs elsewhere, or replaces the definition with this id.
+    /// Defines a remote server, or replaces the definition with this id.
     "add_remote_server" AddRemoteServer -> AddRemoteServerResult {
         /// The server's id.
         server_id: ServerId,
@@ -86,7 +86,7 @@ define_requests! {
     "compare_server" CompareServer -> CompareServerResult {
         /// The server's id.
         server_id: ServerId,
-        /// The address, for a server that runs elsewhere.
+        /// The address, for a remote server.
         url: Option<Secret>,
         /// Its arguments.
         args: Option<Vec<String>>,

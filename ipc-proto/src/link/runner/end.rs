@@ -76,7 +76,7 @@ pub enum EndCause<'a> {
         /// How much it was seen to use.
         used: u64,
     },
-    /// It runs elsewhere, and cannot be reached.
+    /// It is remote, and cannot be reached.
     Remote {
         /// The kind of failure.
         kind: RemoteEnd,

@@ -31,7 +31,7 @@ fn launch() -> Launch<'static> {
 }
 
 #[test]
-fn golden_bytes_of_a_server_elsewhere() {
+fn golden_bytes_of_a_remote_server() {
     let remote = Remote {
         url: "u".into(),
         transport: Transport::Sse,

@@ -1,4 +1,4 @@
-//! A server that runs elsewhere, in the words of the link.
+//! A remote server, in the words of the link.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use bincode::{BorrowDecode, Encode};
 
 use crate::link::oauth::Grant;
 
-/// The address of a server elsewhere, and how to speak to it.
+/// The address of a remote server, and how to speak to it.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, BorrowDecode)]
 pub struct Remote<'a> {
     /// `http://` or `https://`, without user information.
@@ -23,7 +23,7 @@ pub struct Remote<'a> {
     pub grant: Option<Grant>,
 }
 
-/// How messages are carried to a server elsewhere.
+/// How messages are carried to a remote server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, BorrowDecode)]
 pub enum Transport {
     /// Streamable HTTP; HTTP+SSE if the server speaks only that.
@@ -34,7 +34,7 @@ pub enum Transport {
     Sse,
 }
 
-/// Why a server elsewhere cannot be used, or no longer can.
+/// Why a remote server cannot be used, or no longer can.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, BorrowDecode)]
 pub enum RemoteEnd {
     /// No connection can be made.

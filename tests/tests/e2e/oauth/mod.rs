@@ -1,4 +1,4 @@
-//! OAuth at servers that run elsewhere: real HTTP with an authorization server that checks what it is sent.
+//! OAuth at remote servers: real HTTP with an authorization server that checks what it is sent.
 
 mod asking;
 mod command;

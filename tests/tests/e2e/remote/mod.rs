@@ -1,4 +1,4 @@
-//! Servers that run elsewhere: real ones over HTTP, and scripted ones that do what none should.
+//! Remote servers: real ones over HTTP, and scripted ones that do what none should.
 
 mod asking;
 mod greedy;

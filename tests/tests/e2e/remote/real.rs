@@ -82,7 +82,7 @@ fn another_harbor_is_a_modern_server() {
 }
 
 #[test]
-fn servers_elsewhere_may_share_a_runner_as_others_do() {
+fn remote_servers_may_share_a_runner_as_others_do() {
     let home = Home::new();
     let bridge = Bridge::start_with(&home, &[("HARBOR_MCP_ISOLATION", "0")]);
     let server = harbor_tests::Scripted::start(|_, _| false);

@@ -58,7 +58,7 @@ fn add_takes_everything_behind_the_dashes_as_it_is() {
 }
 
 #[test]
-fn a_server_elsewhere() {
+fn a_remote_server() {
     let line = ["--url", "https://a.com/mcp", "--header", "X-Key: a: b", "--transport=sse", "--allow-http"];
     let remote = Remote {
         url: "https://a.com/mcp".into(),

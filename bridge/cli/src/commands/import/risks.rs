@@ -27,7 +27,7 @@ use crate::args::Import;
 use crate::consent;
 use crate::table::flatten;
 
-/// The host of a server elsewhere.
+/// The host of a remote server.
 pub fn host(launch: &Launch) -> Option<String> {
     launch.remote.as_ref().map(|_| address(launch).map_or_else(|| "no URL".into(), |url| place(&url)))
 }
@@ -161,12 +161,12 @@ pub fn shortened(launch: &Launch) -> String {
 
 #[cfg(test)]
 mod tests {
-    use harbor_client_configs::{Elsewhere, Use};
+    use harbor_client_configs::{RemoteEntry, Use};
 
     use super::*;
 
     fn remote(url: &str) -> Launch {
-        let remote = Elsewhere { url: url.into(), ..Elsewhere::default() };
+        let remote = RemoteEntry { url: url.into(), ..RemoteEntry::default() };
         Launch { remote: Some(remote), ..Launch::default() }
     }
 

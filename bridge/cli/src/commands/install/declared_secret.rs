@@ -16,7 +16,7 @@ pub struct DeclaredSecret {
     pub name: String,
     pub description: String,
     pub help_url: String,
-    /// The header that it goes into, of a server elsewhere.
+    /// The header that it goes into, of a remote server.
     pub header: String,
     /// The pattern that a value has to match. The placeholder shows what a value looks like.
     pub pattern: String,
@@ -76,7 +76,7 @@ impl DeclaredSecret {
 /// The secrets that the person names: by option, and in headers where no variable has that name.
 pub fn named(package: &Package) -> Vec<DeclaredSecret> {
     let Definition { secrets, env, .. } = &package.definition;
-    let in_headers = remote::keys(package.elsewhere.headers.values());
+    let in_headers = remote::keys(package.remote.headers.values());
     let is_new = |key: &&String| !secrets.contains(key) && !env.contains_key(*key);
     secrets.iter().chain(in_headers.iter().filter(is_new)).map(|name| DeclaredSecret::named(name)).collect()
 }

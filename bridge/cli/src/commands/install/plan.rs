@@ -297,7 +297,7 @@ mod tests {
         );
         let none = typed(r#"{"source":"s","ways":[{"source":"npm:x","why_not":"a\nb"}]}"#);
         package.definition.secrets = vec!["KEY".into(), "OTHER".into()];
-        package.elsewhere.headers.insert("Authorization".into(), "Bearer ${B}".into());
+        package.remote.headers.insert("Authorization".into(), "Bearer ${B}".into());
         let said = describe_source(&about, &package);
         let all = "a b' by default\nrequires   the secret KEY\nrequires   the secret OTHER\nrequires   the secret B";
         assert!(said.ends_with(all), "{said}");

@@ -13,7 +13,7 @@ use crate::store::locks::Lock;
 /// The thing that is tried out.
 #[derive(Debug, Clone, Default)]
 pub struct TrialOf {
-    /// The package in the version that is wanted; `None` for an image, and for a server elsewhere.
+    /// The package in the version that is wanted; `None` for an image, and for a remote server.
     pub package: Option<Package>,
     /// The lock that was planned: exactly that is installed.
     pub planned: Option<Rc<Lock>>,
