@@ -50,6 +50,7 @@ const STATIC = {
     "harbor/sidebar/sidebar.html",
     "harbor/sidebar/parts.css",
     "harbor/sidebar/sidebar.css",
+    "harbor/sidebar/talk.css",
     "shared/style/tokens.css",
   ],
   "web-agents-api": ["web-agents-api/options/options.html", "web-agents-api/options/options.css", "shared/style/tokens.css"],

@@ -48,7 +48,7 @@ for (const inBrowser of inBrowsers) {
         assert.match(await textOf(consent, ".args"), /Only its beginning: it has 9,000 bytes in all\. Show all/);
         await consent.click("[data-whole]");
         assert.match(await textOf(consent, ".whole"), /"note": "x{9000}"/);
-        await sidebar.says("#tabs", /Questions1 waiting/);
+        await sidebar.says("#tabs", /Access1 waiting/);
         await until("the mark", async () => ((await mark()) === "1" ? true : undefined));
         await sidebar.says("[data-question]", /wants to call t\/lifeYou are asked because it may delete or overwrite something/);
         await until("a second of calm", async () => ((await sidebar.count("[data-answer=once]:not([aria-disabled])")) === 1 ? true : undefined));

@@ -65,6 +65,32 @@ const SITES = {
   host_revoke_permission: { origin: text, profile: may(text), scope: text, grant_type: may(grantType) },
 } as const;
 
+/** A chat's settings: its mode is no list of calls that need no question. */
+const chatUpdates = needed((value) => isFields(value) && Object.entries(value).every(([key, one]) => CHAT_UPDATES[key]?.(one) === true), "changes to a chat");
+const CHAT_UPDATES: { [key: string]: Field["is"] } = {
+  name: isText(1_000),
+  systemPrompt: isText(65_536),
+  enabledServers: isList(isText(64)),
+  model: isText(512),
+  pinned: (value) => typeof value === "boolean",
+};
+const longText = needed(isText(4 * 1024 * 1024), "a text of at most 4 MiB");
+const parts = needed(isList(isFields), "a list of parts");
+
+const CHATS = {
+  chat_create_session: { enabled_servers: may(texts), name: may(text), model: may(text), private: may(yesNo) },
+  chat_send_message: { session_id: text, message: longText, attachments: may(parts), model: may(text), tool_choice: may(text) },
+  chat_watch: { session_id: text, after_seq: may(whole), watch: may(yesNo) },
+  chat_stop: { session_id: text },
+  chat_export: { session_id: text, format: text },
+  chat_get_session: { session_id: text },
+  chat_list_sessions: { limit: may(whole) },
+  chat_update_session: { session_id: text, updates: chatUpdates },
+  chat_delete_session: { session_id: text },
+  llm_list_models: {},
+  llm_get_active: {},
+} as const;
+
 /** What models sites use, and how much of them: less or more of it is no grant. */
 const MODELS = {
   llm_list_budgets: {},
@@ -104,7 +130,7 @@ const SECRETS = {
   oauth_revoke: { server_id: id },
 } as const;
 
-export const ALLOWED = { ...SERVERS, ...TOOLS, ...QUESTIONS, ...SITES, ...MODELS, ...ADDING, ...SECRETS } as const satisfies {
+export const ALLOWED = { ...SERVERS, ...TOOLS, ...QUESTIONS, ...CHATS, ...SITES, ...MODELS, ...ADDING, ...SECRETS } as const satisfies {
   [T in keyof Requests]?: { [F in keyof Requests[T]]?: Field };
 };
 

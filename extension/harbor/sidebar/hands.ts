@@ -21,6 +21,9 @@ export interface View<R extends Route = Route> {
   /** Something was pushed while it is shown. */
   heard?(hands: Hands, route: R, type: keyof SidebarPushes, payload: Fields): void;
   show(hands: Hands, route: R): Child[];
+  /** What stays above and below while the rest scrolls. */
+  top?(hands: Hands, route: R): Child[];
+  foot?(hands: Hands, route: R): Child[];
 }
 
 /** How long a remark stays. */
@@ -104,6 +107,11 @@ export class Hands {
 
   isBusy(name: string): boolean {
     return this.state.acts[name] === "busy";
+  }
+
+  /** Says that something has failed which was not begun by `act`. */
+  fail(name: string, error: unknown): void {
+    this.#note(name, failureOf(error));
   }
 
   /** Takes back what is said about failures. */

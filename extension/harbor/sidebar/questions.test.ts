@@ -57,7 +57,7 @@ test("a question says who wants what, and why, with its arguments and the answer
   assert.match(said(), /editor \(an AI client\) wants to call.*Nobody answered in time.*This would tell files something that comes from: files, gmail/s);
   assert.match(said(), /files\/write: this tool, for 10 minuteseditor \(an AI client\)Revoke/);
   assert.deepEqual(answers(shown()).map(textIn).slice(0, 2), ["Don't allow", "Allow this call"]);
-  assert.equal(waitingOf(hands.state), 1);
+  assert.deepEqual(waitingOf(hands.state), { ofChats: 0, ofOthers: 1 });
 });
 
 test("a yes can be pressed a second after the list has changed, a no at once", async () => {

@@ -7,6 +7,11 @@ export const PARTS = ["overview", "tools", "logs", "secrets"] as const;
 export type Part = (typeof PARTS)[number];
 
 export type Route =
+  /** A chat; without an id a new one. */
+  | { at: "chat"; id?: string }
+  | { at: "chats" }
+  | { at: "models" }
+  | { at: "more" }
   | { at: "servers" }
   | { at: "server"; id: string; part: Part }
   | { at: "tool"; id: string; tool: string }
@@ -22,9 +27,11 @@ export type Route =
 
 const SERVER = /^[A-Za-z0-9][\w.-]{0,63}$/;
 
-/** Reads an address' part behind `#`; what is none is the list of servers. */
+/** Reads an address' part behind `#`; what is none is a new chat. */
 export function parseRoute(hash: string): Route {
   const [at = "", first = "", second = ""] = hash.replace(/^#/, "").split("/").map(decoded);
+  if (at === "chat" && SERVER.test(first)) return { at, id: first };
+  if (at === "servers" || at === "chats" || at === "models" || at === "more") return { at };
   if (at === "sites" || at === "questions" || at === "activity" || at === "browser" || at === "add") return { at };
   if (at === "site" && /^[a-z]+:\/\/./.test(first)) return { at, origin: first };
   if (at === "install" && first !== "") return { at, source: first };
@@ -33,13 +40,15 @@ export function parseRoute(hash: string): Route {
     if (at === "tool" && second !== "") return { at, id: first, tool: second };
     if (at === "server") return { at, id: first, part: PARTS.find((part) => part === second) ?? "overview" };
   }
-  return { at: "servers" };
+  return { at: "chat" };
 }
 
 /** The address of a place. No element may have it as its id: the browser would scroll there. */
 export function hrefOf(route: Route): string {
   const parts = (() => {
     switch (route.at) {
+      case "chat":
+        return route.id === undefined ? [route.at] : [route.at, route.id];
       case "server":
         return [route.at, route.id, route.part];
       case "tool":

@@ -27,7 +27,7 @@ export interface BridgeView {
 }
 
 /** What is pushed to the sidebar: of the bridge's own pushes these, and besides them the connection and the servers. */
-export interface SidebarPushes extends Pick<Pushes, "server_log" | "grant_changed" | "tools_changed" | "tool_changed" | "approval"> {
+export interface SidebarPushes extends Pick<Pushes, "server_log" | "grant_changed" | "tools_changed" | "tool_changed" | "approval" | "chat_event"> {
   bridge: BridgeView;
   servers: { servers: Server[] };
   /** The page beside it; empty where there is none. */
@@ -67,6 +67,8 @@ interface Sidebar {
   push(type: keyof SidebarPushes, payload: Fields): void;
   /** Servers whose logs it follows. */
   following: Set<string>;
+  /** Chats that it follows. */
+  watching: Set<string>;
   /** Its window, where it wants to know the page beside it. */
   windowId: number | undefined;
 }
@@ -100,7 +102,7 @@ export class Sidebars {
   serve(port: Port): void {
     const following = new Set<string>();
     const push = answer(port, (type, payload, context) => this.#ask(sidebar, type, payload, context), { open: 32 });
-    const sidebar: Sidebar = { push, following, windowId: undefined };
+    const sidebar: Sidebar = { push, following, windowId: undefined, watching: new Set() };
     this.#open.add(sidebar);
     // Before it is told anything: it wants a connection, and what it says where there is none would come and go under the mouse.
     const stopWatching = this.#bridge.watch();
@@ -109,6 +111,7 @@ export class Sidebars {
     port.onDisconnect(() => {
       this.#open.delete(sidebar);
       for (const server_id of following) void this.#unfollow(server_id);
+      for (const session_id of sidebar.watching) void this.#unwatch(session_id);
       stopWatching();
     });
   }
@@ -154,6 +157,9 @@ export class Sidebars {
     if (type === "grant_changed" || type === "tools_changed" || type === "tool_changed" || type === "approval") {
       for (const { push } of this.#open) push(type, fields);
     }
+    if (type === "chat_event") {
+      for (const { push, watching } of this.#open) if (watching.has(String(fields["session_id"]))) push(type, fields);
+    }
     if (type === "server_log") {
       for (const { push, following } of this.#open) if (following.has(String(fields["server_id"]))) push(type, fields);
     }
@@ -187,6 +193,9 @@ export class Sidebars {
     const { type, fields } = parseAllowed(asked, payload);
     if (type === "approvals_answer") this.#pages.answered(String(fields["approval_id"]));
     if (type === "mcp_get_logs") return this.#logs(sidebar, fields, signal);
+    if (type === "chat_watch") return this.#watchChat(sidebar, fields, signal);
+    // A turn belongs to the bridge: it goes on when this sidebar closes.
+    if (type === "chat_send_message") return this.#bridge.request(type, fields as never);
     const onProgress = ({ progress: now, total, message }: Pushes["progress"]) => progress({ progress: now, total, message });
     const reply = await this.#bridge.request(type, fields as never, { signal, onProgress });
     // The servers say how many of their tools have changed, and no event says that one is accepted.
@@ -209,6 +218,24 @@ export class Sidebars {
     sidebar.windowId = windowId;
     await this.pageShown(windowId);
     return {};
+  }
+
+  /** All sidebars have one connection: a chat is followed until the last one has enough. What was told already is told again to all of them. */
+  async #watchChat({ watching }: Sidebar, fields: Fields, signal: AbortSignal): Promise<unknown> {
+    const session_id = String(fields["session_id"]);
+    if (fields["watch"] === false) {
+      watching.delete(session_id);
+      await this.#unwatch(session_id);
+      return {};
+    }
+    watching.add(session_id);
+    return this.#bridge.request("chat_watch", fields as never, { signal });
+  }
+
+  async #unwatch(session_id: string): Promise<void> {
+    const watched = [...this.#open].some(({ watching }) => watching.has(session_id));
+    if (watched || this.#bridge.state.is !== "ready") return;
+    await this.#bridge.request("chat_watch", { session_id, watch: false }).catch(() => undefined);
   }
 
   /** All sidebars have one connection: a log is followed until the last one has enough. */

@@ -69,6 +69,10 @@ test("nothing on the list makes a grant, sets a sandbox, or ends the bridge", ()
 
 test("a place has an address, and an address a place", () => {
   const routes: Route[] = [
+    { at: "chat" },
+    { at: "chat", id: "a1" },
+    { at: "chats" },
+    { at: "models" },
     { at: "servers" },
     { at: "server", id: "a.b", part: "logs" },
     { at: "tool", id: "a", tool: "x/y #%ü" },
@@ -81,7 +85,7 @@ test("a place has an address, and an address a place", () => {
   ];
   for (const route of routes) assert.deepEqual(parseRoute(hrefOf(route)), route);
   for (const hash of ["", "#", "#x", "#server", "#server/%2e%2e", "#tool/a", "#new/x", "#install/", "#%"]) {
-    assert.deepEqual(parseRoute(hash), { at: "servers" }, hash);
+    assert.deepEqual(parseRoute(hash), { at: "chat" }, hash);
   }
 });
 

@@ -2,7 +2,7 @@
 //
 // Owns which view is shown, and where the focus goes when that changes. What is shown is pushed; nothing is asked for over and over.
 
-import { ownWindow } from "../../shared/browser/api.ts";
+import { ownWindow, sessionStore } from "../../shared/browser/api.ts";
 import type { Fields } from "../../shared/ports/wire.ts";
 import { type Child, h, render } from "./dom.ts";
 import { Hands, type View } from "./hands.ts";
@@ -15,10 +15,14 @@ import { activity } from "./views/activity.ts";
 import { add } from "./views/add.ts";
 import { beside, changesAt } from "./views/beside.ts";
 import { browser } from "./views/browser_tools.ts";
+import { LAST_CHAT, NOT_COMPOSING, chat, chatReconnected } from "./views/chat.ts";
+import { chats } from "./views/chats.ts";
 import { bridgeHelp, bridgeLine } from "./views/bridge.ts";
 import { install } from "./views/install.ts";
 import { logs } from "./views/logs.ts";
 import { added } from "./views/new.ts";
+import { models } from "./views/models.ts";
+import { more } from "./views/more.ts";
 import { Missing, secrets } from "./views/secrets.ts";
 import { loadQuestions, questions, waitingOf } from "./views/questions.ts";
 import { overview } from "./views/server.ts";
@@ -29,18 +33,23 @@ import { tool } from "./views/tool.ts";
 import { tools } from "./views/tools.ts";
 
 const PARTS = { overview, tools, logs, secrets };
-const TABS: readonly (readonly [string, Route, Route["at"][]])[] = [
-  ["Servers", { at: "servers" }, ["servers", "server", "tool"]],
-  ["Sites", { at: "sites" }, ["sites", "site", "browser"]],
-  ["Questions", { at: "questions" }, ["questions"]],
-  ["Activity", { at: "activity" }, ["activity"]],
-  ["Catalog", { at: "add" }, ["add", "install", "new"]],
+const TABS: readonly (readonly [name: string, to: Route, at: Route["at"][]])[] = [
+  ["Chat", { at: "chat" }, ["chat", "chats"]],
+  ["Tools", { at: "servers" }, ["servers", "server", "tool", "add", "install", "new"]],
+  ["Access", { at: "sites" }, ["sites", "site", "browser", "questions"]],
+  ["Log", { at: "activity" }, ["activity"]],
+  ["More", { at: "more" }, ["more", "models"]],
 ];
+
+/** How often the page is drawn while a model writes: once for each frame, also where the browser draws none. */
+const FRAME_MS = 16;
 
 const root = (id: string) => document.getElementById(id) as HTMLElement;
 const missing = new Missing();
 let entered = new AbortController();
 let drawing = false;
+/** When the page was drawn last. */
+let drawn = -FRAME_MS;
 let due: ReturnType<typeof setTimeout> | undefined;
 
 const store = new Store(
@@ -64,6 +73,10 @@ const store = new Store(
     ways: {},
     filter: "",
     installation: undefined,
+    chat: undefined,
+    composing: NOT_COMPOSING,
+    models: undefined,
+    chats: undefined,
     adding: undefined,
   },
   drawSoon,
@@ -72,7 +85,7 @@ const background = link(heard);
 const hands = new Hands(store, (type, payload, options) => background.call(type, payload, options));
 
 function viewOf(route: Route): View {
-  const views = { servers, sites, site, questions, activity, browser, add, install, new: added, tool };
+  const views = { chat, chats, models, more, servers, sites, site, questions, activity, browser, add, install, new: added, tool };
   return (route.at === "server" ? PARTS[route.part] : views[route.at]) as View;
 }
 
@@ -87,6 +100,7 @@ function heard(type: string, payload: Fields): void {
       void watchSite().catch(() => undefined);
       loadGrants(hands);
       loadQuestions(hands);
+      chatReconnected(hands);
       enter();
     }
   } else if (type === "servers") {
@@ -120,7 +134,7 @@ function moved(): void {
   store.change({ route, detail: kept === undefined ? undefined : { ...kept, removing: false } });
   enter();
   draw();
-  scrollTo(0, 0);
+  root("view").scrollTop = 0;
   (document.getElementById("title") ?? root("view")).focus({ preventScroll: true });
 }
 
@@ -128,27 +142,35 @@ function drawSoon(): void {
   if (drawing) return;
   drawing = true;
   // No frame of the browser's: it draws none for a sidebar that nobody sees.
-  queueMicrotask(draw);
+  const left = drawn + FRAME_MS - performance.now();
+  if (left <= 0) queueMicrotask(draw);
+  else setTimeout(draw, left);
 }
 
 function draw(): void {
   drawing = false;
+  drawn = performance.now();
   const { route, bridge, said } = store.state;
   const { activeElement: focused } = document;
   const atEnd = [...document.querySelectorAll("[data-stick]")].filter(isAtEnd);
-  // Without Harbor there is nothing to be shown but what to do about that.
-  const known = bridge.state !== "failed";
-  render(root("bridge"), [bridgeLine(bridge), bridgeHelp(hands, bridge, tryAgain)]);
+  // Without Harbor there is nothing to be shown but what to do about that, and the chat that was read.
+  const known = bridge.state !== "failed" || (route.at === "chat" && (store.state.chat?.items.length ?? 0) > 0);
+  render(root("bridge"), [bridgeHelp(hands, bridge, tryAgain)]);
+  const view = viewOf(route);
+  const wasAtEnd = isAtEnd(root("view"));
+  render(root("top"), [...(known ? (view.top?.(hands, route) ?? [h("strong", {}, view.title(store.state, route)), h("span.space")]) : []), bridgeLine(bridge)]);
   render(root("site"), known ? [beside(hands, Date.now())] : []);
   minute();
   render(root("tabs"), known ? TABS.map(([name, to, at]) => tab(name, to, at.includes(route.at))) : []);
-  render(root("view"), known ? [h("div", { key: hrefOf(route) }, ...viewOf(route).show(hands, route))] : []);
+  render(root("view"), known ? [h("div", { key: hrefOf(route) }, ...view.show(hands, route))] : []);
+  render(root("foot"), known ? [h("div", { key: route.at }, ...(view.foot?.(hands, route) ?? []))] : []);
   render(root("said"), [said]);
   // What had the focus is gone: the keyboard goes on from the head of what is shown.
   if (focused !== null && !focused.isConnected) (document.getElementById("title") ?? root("view")).focus({ preventScroll: true });
-  document.title = `${viewOf(route).title(store.state, route)} – Harbor`;
+  document.title = `${view.title(store.state, route)} – Harbor`;
   const sticking = [...document.querySelectorAll("[data-stick]")].filter((one) => atEnd.includes(one) || one.scrollTop === 0);
   for (const one of sticking) one.scrollTop = one.scrollHeight;
+  if (route.at === "chat" && wasAtEnd) root("view").scrollTop = root("view").scrollHeight;
 }
 
 /** Draws again when what is left of a grant is another number. */
@@ -164,9 +186,10 @@ function isAtEnd({ scrollTop, clientHeight, scrollHeight }: Element): boolean {
 }
 
 function tab(name: string, to: Route, here: boolean): Child {
-  const many = to.at === "questions" ? waitingOf(store.state) : 0;
+  const { ofChats, ofOthers } = waitingOf(store.state);
+  const many = to.at === "chat" ? ofChats : to.at === "sites" ? ofOthers : 0;
   const waiting = many === 0 ? undefined : h("span.count", {}, String(many), h("span.unseen", {}, " waiting"));
-  return h("a", { href: hrefOf(to), "aria-current": here ? "page" : undefined, key: name }, name, waiting);
+  return h("a", { href: hrefOf(to), "aria-current": here ? "page" : undefined, key: name, "data-icon": name.toLowerCase() }, name, waiting);
 }
 
 function tryAgain(): void {
@@ -180,6 +203,14 @@ async function watchSite(): Promise<void> {
   await background.call(WATCH_SITE, { window_id });
 }
 
+/** Opened without a place it shows the chat that was shown last. */
+async function begin(): Promise<void> {
+  const last = location.hash === "" ? await sessionStore.get(LAST_CHAT).catch(() => undefined) : undefined;
+  if (typeof last === "string" && location.hash === "") location.hash = hrefOf({ at: "chat", id: last });
+  tryAgain();
+}
+
 addEventListener("hashchange", moved);
-store.change({ detail: "id" in store.state.route ? { id: store.state.route.id } : undefined });
-tryAgain();
+const { route: first } = store.state;
+store.change({ detail: first.at === "server" || first.at === "tool" ? { id: first.id } : undefined });
+void begin();

@@ -8,10 +8,14 @@ import type {
   Authorization,
   Budget,
   CatalogDetails,
+  ChatPart,
+  ChatSession,
+  ChatUsage,
   CredentialStatus,
   Grant,
   Installed,
   LogLine,
+  Model,
   Requests,
   Resolved,
   Sandbox,
@@ -23,6 +27,8 @@ import type {
 import type { BrowserToolsView } from "../browser/switch.ts";
 import type { Activity } from "./activity.ts";
 import type { Ways } from "./catalogued.ts";
+import type { Beginning } from "./chat/talk.ts";
+import type { Attachment, Item, Turn } from "./chat/transcript.ts";
 import type { Draft, Problems } from "./form/draft.ts";
 import type { Plan } from "./form/schema.ts";
 import type { Route } from "./route.ts";
@@ -97,6 +103,38 @@ export interface Installation {
   again?: boolean;
 }
 
+/** The chat that is shown. */
+export interface Chat {
+  /** The session; absent: a new one, which the first message begins. */
+  id: string | undefined;
+  session: ChatSession | undefined;
+  /** Whether its messages have been read. */
+  isKnown: boolean;
+  /** What is in its messages, up to the turn that is under way. */
+  items: Item[];
+  turn: Turn | undefined;
+  /** The person's message that is on its way. */
+  said: Item | undefined;
+  /** How the last turn ended. */
+  last: { usage: ChatUsage | undefined; items: Item[] } | undefined;
+  isStopping: boolean;
+  /** What the person typed and the bridge did not take. */
+  refused?: string | undefined;
+}
+
+/** What is attached to the next message, with the part that the bridge gets. */
+export interface Attached extends Attachment {
+  id: number;
+  part: ChatPart;
+}
+
+/** What the next message is said with. */
+export interface Composing extends Beginning {
+  attached: Attached[];
+  /** The number of the message that it replaces, in a branch. */
+  editing: number | undefined;
+}
+
 export interface State {
   bridge: BridgeView;
   /** `undefined`: not told yet. */
@@ -129,6 +167,12 @@ export interface State {
   /** What is searched for among the servers. */
   filter: string;
   installation: Installation | undefined;
+  chat: Chat | undefined;
+  composing: Composing;
+  /** The models there are, and the one that is used where none is chosen. */
+  models: { list: Model[]; chosen: string | undefined } | undefined;
+  /** The person's chats, the one that was used last first. */
+  chats: { list: ChatSession[]; total: number; query: string; excerpts: { [id: string]: string } } | undefined;
   /** What happens to a server of one's own that is being added, where something does. */
   adding: string | undefined;
 }

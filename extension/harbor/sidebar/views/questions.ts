@@ -55,9 +55,11 @@ export function loadQuestions(hands: Hands, left?: AbortSignal): void {
   }, left);
 }
 
-/** How many questions somebody waits for. */
-export function waitingOf({ approvals }: Pick<State, "approvals">): number {
-  return (approvals?.open ?? []).filter(({ state }) => state === "waiting").length;
+/** How many questions somebody waits for: the person's own chats, and everybody else. */
+export function waitingOf({ approvals }: Pick<State, "approvals">): { ofChats: number; ofOthers: number } {
+  const open = (approvals?.open ?? []).filter(({ state }) => state === "waiting");
+  const ofChats = open.filter(({ who }) => who === "chat").length;
+  return { ofChats, ofOthers: open.length - ofChats };
 }
 
 const idsOf = (open: Approval[]): string => open.map(({ id }) => id).join(" ");
@@ -70,18 +72,23 @@ function shown(hands: Hands): Child[] {
   const { approvals } = hands.state;
   if (approvals === undefined) return [waiting("Asking Harbor…")];
   const { open, standing } = approvals;
-  const press = () => {
-    guard = pressed(guard, performance.now());
-    hands.change({});
-  };
-  const list = () => h("ul.rows.questions", { on: { pointerdown: press, keydown: press } }, ...open.map((one) => question(hands, one, isInert(hands))));
   return [
-    open.length === 0 ? empty("Nothing waits for you.") : list(),
+    open.length === 0 ? empty("Nothing waits for you.") : questionList(hands, open),
     h("h3", {}, "Answers that stand"),
     standing.length === 0 ? empty("None. Harbor asks you about each call that needs approval.") : h("ul.rows.standing", {}, ...standing.map((one) => stands(hands, one))),
     standing.length > 1 ? button("Revoke all", () => revoke(hands, undefined), { id: "revoke-all", class: "quiet danger", busy: hands.isBusy(revoking(undefined)) }) : undefined,
     failure(hands, revoking(undefined)),
   ];
+}
+
+/** Questions with their answers. */
+export function questionList(hands: Hands, list: Approval[]): VNode {
+  const press = () => {
+    guard = pressed(guard, performance.now());
+    hands.change({});
+  };
+  const inert = isInert(hands);
+  return h("ul.rows.questions", { on: { pointerdown: press, keydown: press } }, ...list.map((one) => question(hands, one, inert)));
 }
 
 /** Whether no yes can be pressed now; draws again when that is over. */

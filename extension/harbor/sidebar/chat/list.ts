@@ -1,0 +1,77 @@
+// The conversation as elements: what the person said, what the model wrote, its steps, and how it ended.
+//
+// Owns that what has not changed is not described again. Must never make anything of a model's text but text nodes.
+
+import { visibleLines } from "../../../shared/text/visible.ts";
+import { type Child, type VNode, h } from "../dom.ts";
+import type { Hands } from "../hands.ts";
+import { button, copyButton, failureNotice, foreign, lines } from "../parts.ts";
+import type { Chat } from "../store.ts";
+import { stepLine } from "./step.ts";
+import { type Attachment, type Item, endedWords } from "./transcript.ts";
+
+/** So many of the newest items are elements; earlier ones come when the person asks for them. */
+const SHOWN = 200;
+
+/** What a person does with a message. */
+export interface Doing {
+  edit(item: Extract<Item, { is: "person" }>): void;
+  retry(at: number): void;
+  earlier(): void;
+}
+
+/** All that is shown of a chat. `more`: how many items beyond the newest the person has asked for. */
+export function conversation(hands: Hands, chat: Chat, more: number, doing: Doing): Child[] {
+  const items = [...chat.items, ...(chat.said === undefined ? [] : [chat.said]), ...(chat.turn?.items ?? []), ...(chat.last?.items ?? [])];
+  const first = Math.max(0, items.length - SHOWN - more);
+  const busy = chat.said !== undefined || (chat.turn !== undefined && !chat.turn.over);
+  return [
+    first === 0 ? undefined : button(`Show ${Math.min(first, SHOWN)} earlier`, doing.earlier, { id: "earlier", class: "quiet" }),
+    h("ol.conversation", {}, ...items.slice(first).map((item, at) => h("li", { key: String(first + at), class: item.is }, ...shown(hands, item, doing, busy)))),
+    busy ? waits(chat) : undefined,
+  ];
+}
+
+function waits({ turn, isStopping }: Chat): VNode {
+  const words = isStopping ? "Stopping…" : (turn?.status ?? (turn?.items.at(-1)?.is === "answer" ? "" : "Thinking…"));
+  return h("p.soft.under-way", { key: "under-way" }, words === "" ? undefined : foreign(words));
+}
+
+function shown(hands: Hands, item: Item, doing: Doing, busy: boolean): Child[] {
+  switch (item.is) {
+    case "person":
+      return person(hands, item, doing, busy);
+    case "answer":
+      return answer(hands, item);
+    case "thoughts":
+      return [h("details.thoughts", {}, h("summary", {}, item.writing ? "Thinking…" : "Thoughts"), lines(item.text, "Thoughts", 20_000))];
+    case "step":
+      return [stepLine(hands, item)];
+    case "ended":
+      return [h("p.soft", {}, endedWords(item.code))];
+    case "error":
+      return [failureNotice({ code: item.code, message: item.message })];
+  }
+}
+
+function person(hands: Hands, item: Extract<Item, { is: "person" }>, doing: Doing, busy: boolean): Child[] {
+  return [
+    ...item.attachments.map(attachment),
+    item.text === "" ? undefined : h("p.text", { dir: "auto" }, item.text),
+    h(
+      "div.tools",
+      {},
+      copyButton(() => item.text, "Copy your message", hands),
+      item.at === undefined || busy ? undefined : button("Edit", () => doing.edit(item), { class: "quiet", "aria-label": "Edit your message in a new branch" }),
+    ),
+  ];
+}
+
+function attachment(one: Attachment): VNode {
+  if (one.is === "image") return h("figure.attachment", {}, h("img", { src: one.url, alt: one.title }));
+  return h("details.attachment", {}, h("summary", {}, foreign(one.title)), lines(one.text ?? "", `What the model got of ${one.title}`, Infinity));
+}
+
+function answer(hands: Hands, item: Extract<Item, { is: "answer" }>): Child[] {
+  return [h("div.text", { dir: "auto" }, visibleLines(item.text, Infinity)), item.writing ? undefined : h("div.tools", {}, copyButton(() => item.text, "Copy the answer", hands))];
+}

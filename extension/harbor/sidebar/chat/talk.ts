@@ -1,0 +1,196 @@
+// The chat that is shown: reads it, follows it, and says what the person types.
+//
+//   open ─► chat_watch ─► chat_get_session ─► events of the turn that is under way ─┐
+//     ▲                                                                              ▼
+//     └──────────── the turn is over, another window has begun one ◄──────────── heard
+//
+// Owns which events are new. Turns belong to the bridge: leaving, closing and losing the connection end none. Must never send a message twice.
+
+import type { Fields } from "../../../shared/ports/wire.ts";
+import type { ChatPart, Pushes } from "../../../shared/protocol/generated/messages.ts";
+import type { Hands } from "../hands.ts";
+import type { Chat, State } from "../store.ts";
+import { type Attachment, type Turn, begun, heard, ofMessages, untilTurn } from "./transcript.ts";
+
+export const READ_CHAT = "read chat";
+export const SAY = "say";
+
+/** What a new chat begins with. */
+export interface Beginning {
+  model?: string | undefined;
+  servers?: string[] | undefined;
+  isPrivate: boolean;
+}
+
+export interface Said {
+  text: string;
+  attachments: Attachment[];
+  parts: ChatPart[];
+  /** No tools: one answer from what is said. */
+  alone?: boolean;
+}
+
+export class Talk {
+  readonly #hands: Hands;
+  /** Events that came before it was known to which state they belong. */
+  #early: Pushes["chat_event"][] | undefined;
+  #seen = -1;
+  /** A turn whose end is in the messages already. */
+  #past: string | undefined;
+  /** A message is on its way, whose turn is not known yet. */
+  #isSaying = false;
+
+  constructor(hands: Hands) {
+    this.#hands = hands;
+  }
+
+  get #chat(): Chat | undefined {
+    return this.#hands.state.chat;
+  }
+
+  /** Shows a session, or a new one, and follows it. */
+  open(id: string | undefined, left?: AbortSignal): void {
+    const before = this.#chat;
+    if (before === undefined || before.id !== id) {
+      if (before?.id !== undefined) this.#leave(before.id);
+      this.#seen = -1;
+      this.#past = undefined;
+      this.#change({ ...NOTHING, id, isKnown: id === undefined });
+    }
+    if (id !== undefined) this.#read(id, left);
+  }
+
+  #leave(session_id: string): void {
+    void this.#hands.ask("chat_watch", { session_id, watch: false }).catch(() => undefined);
+  }
+
+  #read(id: string, left?: AbortSignal): void {
+    this.#hands.read(
+      READ_CHAT,
+      async (signal) => {
+        this.#early = [];
+        try {
+          const watched = await this.#hands.ask("chat_watch", { session_id: id, ...(this.#seen < 0 ? {} : { after_seq: this.#seen }) }, { signal });
+          const whole = await this.#hands.ask("chat_get_session", { session_id: id }, { signal });
+          if (this.#chat?.id !== id) return;
+          const { session, messages } = whole;
+          const items = ofMessages(messages);
+          const turn = session.turn_id;
+          const going = this.#chat.turn;
+          this.#past = turn === undefined ? (watched.turn_id ?? this.#past) : undefined;
+          // Without a turn under way all that has happened so far is in the messages.
+          if (watched.turn_id === undefined) this.#seen = Math.max(this.#seen, watched.seq - 1);
+          const goesOn = turn !== undefined && going?.id === turn && this.#seen >= 0;
+          if (turn !== undefined && !goesOn) this.#seen = -1;
+          if (turn !== undefined) this.#isSaying = false;
+          this.#change({
+            session,
+            isKnown: true,
+            items: turn === undefined ? items : untilTurn(items),
+            turn: turn === undefined ? undefined : goesOn ? going : begun(turn),
+            last: turn === undefined && going !== undefined ? endOf(going) : this.#chat.last,
+            said: this.#isSaying ? this.#chat.said : undefined,
+          });
+        } finally {
+          const early = this.#early ?? [];
+          this.#early = undefined;
+          for (const event of early) this.heard(event);
+        }
+      },
+      left,
+    );
+  }
+
+  /** An event of a session that this panel follows. */
+  heard(push: Pushes["chat_event"]): void {
+    const chat = this.#chat;
+    if (chat === undefined || push.session_id !== chat.id) return;
+    if (this.#early !== undefined) {
+      this.#early.push(push);
+      return;
+    }
+    if (push.seq <= this.#seen || push.turn_id === this.#past) return;
+    let { turn } = chat;
+    if (turn?.id !== push.turn_id) {
+      if (!this.#isSaying) {
+        // Another window has begun it: its message is with the session.
+        this.#past = undefined;
+        this.#read(push.session_id);
+        return;
+      }
+      this.#isSaying = false;
+      turn = begun(push.turn_id);
+    }
+    this.#seen = push.seq;
+    const next = heard(turn, push.event);
+    this.#change({ turn: next });
+    if (next.over) this.#read(push.session_id);
+  }
+
+  /** The connection is a new one: nothing is followed any more, and numbers of events begin anew. */
+  reconnected(): void {
+    this.#seen = -1;
+    this.#past = undefined;
+  }
+
+  /** Says something in the chat that is shown, and begins one where it is new. Gives the session's id. */
+  say(said: Said, beginning: Beginning, begins: (id: string) => void): void {
+    this.#hands.act(SAY, async () => {
+      const id = this.#chat?.id ?? (await this.#begin(beginning, begins));
+      this.#isSaying = true;
+      this.#change({ last: undefined, said: { is: "person", at: undefined, text: said.text, attachments: said.attachments } });
+      const asked = { session_id: id, message: said.text, ...(said.parts.length === 0 ? {} : { attachments: said.parts }), ...(said.alone === true ? { tool_choice: "none" } : {}) };
+      // Its answer is the end of the turn, which comes as an event, too.
+      void this.#hands.ask("chat_send_message", asked).catch((error: unknown) => this.#refused(id, error));
+    });
+  }
+
+  async #begin({ model, servers, isPrivate }: Beginning, begins: (id: string) => void): Promise<string> {
+    const asked = { ...(model === undefined ? {} : { model }), ...(servers === undefined ? {} : { enabled_servers: servers }), ...(isPrivate ? { private: true } : {}) };
+    const { session } = await this.#hands.ask("chat_create_session", asked);
+    await this.#hands.ask("chat_watch", { session_id: session.id });
+    this.#seen = -1;
+    this.#change({ id: session.id, session, isKnown: true });
+    begins(session.id);
+    return session.id;
+  }
+
+  /** A turn that failed says so as an event. What never became one is said here, and the person's words come back. */
+  #refused(id: string, error: unknown): void {
+    const chat = this.#chat;
+    if (chat?.id !== id || !this.#isSaying) return;
+    this.#isSaying = false;
+    const back = chat.said;
+    this.#change({ said: undefined, refused: back?.is === "person" ? back.text : undefined });
+    this.#hands.fail(SAY, error);
+  }
+
+  stop(): void {
+    const chat = this.#chat;
+    if (chat?.id === undefined) return;
+    this.#change({ isStopping: true });
+    void this.#hands.ask("chat_stop", { session_id: chat.id }).catch((error: unknown) => this.#hands.fail(SAY, error));
+  }
+
+  #change(patch: Partial<Chat>): void {
+    const chat = { ...(this.#chat ?? NOTHING), ...patch };
+    // A turn that is over, or is another one, is not being stopped.
+    if (patch.turn !== undefined ? patch.turn.over : "turn" in patch) chat.isStopping = false;
+    this.#hands.change({ chat });
+  }
+}
+
+/** What is shown of a turn that is over besides its messages. */
+function endOf({ usage, items }: Turn): Chat["last"] {
+  return { usage, items: items.filter(({ is }) => is === "ended" || is === "error") };
+}
+
+const NOTHING: Chat = { id: undefined, session: undefined, isKnown: false, items: [], turn: undefined, said: undefined, last: undefined, isStopping: false };
+
+/** Whether a turn is under way, or about to be. */
+export function isBusy({ chat }: Pick<State, "chat">): boolean {
+  return chat !== undefined && (chat.said !== undefined || (chat.turn !== undefined && !chat.turn.over));
+}
+
+/** A push of a session, as it came over the port. */
+export const asEvent = (payload: Fields): Pushes["chat_event"] => payload as unknown as Pushes["chat_event"];

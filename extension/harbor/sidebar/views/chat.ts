@@ -1,0 +1,130 @@
+// A chat: the first thing that the panel shows.
+//
+// Owns what of a chat stands where. The bridge owns the chat: what is shown here can be closed and opened at any moment.
+
+import { sessionStore } from "../../../shared/browser/api.ts";
+import type { Fields } from "../../../shared/ports/wire.ts";
+import { composer, put, restore } from "../chat/composer.ts";
+import { conversation } from "../chat/list.ts";
+import { loadModels, modelMenu, modelOf, serverMenu } from "../chat/picking.ts";
+import { READ_CHAT, Talk, asEvent } from "../chat/talk.ts";
+import type { Item } from "../chat/transcript.ts";
+import { type Child, type VNode, h } from "../dom.ts";
+import type { Hands, View } from "../hands.ts";
+import { failure, oneLine, waiting } from "../parts.ts";
+import { type Route, hrefOf } from "../route.ts";
+import type { Chat, Composing } from "../store.ts";
+
+type Here = Extract<Route, { at: "chat" }>;
+
+/** Under which name the session that was shown last is kept until the browser ends. */
+export const LAST_CHAT = "chat";
+
+export const NOT_COMPOSING: Composing = { attached: [], editing: undefined, isPrivate: false };
+
+let talk: Talk | undefined;
+/** How many earlier items the person has asked for. */
+let more = 0;
+
+const talkOf = (hands: Hands): Talk => (talk ??= new Talk(hands));
+
+export const chat: View<Here> = {
+  title: ({ chat: now }) => now?.session?.name || "Chat",
+  enter(hands, { id }, signal) {
+    if (hands.state.chat?.id !== id) {
+      more = 0;
+      hands.change({ composing: NOT_COMPOSING });
+      void restore(id);
+    }
+    talkOf(hands).open(id, signal);
+    loadModels(hands, signal);
+    if (id !== undefined) void sessionStore.set(LAST_CHAT, id).catch(() => undefined);
+  },
+  heard(hands, _, type, payload: Fields) {
+    if (type === "chat_event") talkOf(hands).heard(asEvent(payload));
+  },
+  top: (hands) => [
+    modelMenu(hands),
+    h("span.space"),
+    h("a.glyph.new", { href: hrefOf({ at: "chat" }), id: "new-chat", "aria-label": "New chat", title: "New chat" }),
+    h("a.glyph.history", { href: hrefOf({ at: "chats" }), id: "history", "aria-label": "Your chats", title: "Your chats" }),
+  ],
+  show(hands, { id }) {
+    const now = hands.state.chat;
+    if (now === undefined || now.id !== id || !now.isKnown) return [waiting("Opening the chat…"), failure(hands, READ_CHAT)];
+    const isEmpty = now.items.length === 0 && now.said === undefined && now.turn === undefined;
+    return [failure(hands, READ_CHAT), ...(isEmpty ? beginning(hands) : talked(hands, now)), usageLine(hands, now)];
+  },
+  foot: (hands) => [
+    h("div.with", {}, serverMenu(hands), privacy(hands)),
+    ...composer(hands, {
+      send: (text) => send(hands, text),
+      stop: () => talkOf(hands).stop(),
+      previous: () => lastOf(hands.state.chat)?.text,
+    }),
+  ],
+};
+
+/** The connection is a new one. */
+export function chatReconnected(hands: Hands): void {
+  talkOf(hands).reconnected();
+}
+
+function lastOf(now: Chat | undefined): Extract<Item, { is: "person" }> | undefined {
+  return now?.items.findLast((item) => item.is === "person");
+}
+
+function talked(hands: Hands, now: Chat): Child[] {
+  return conversation(hands, now, more, {
+    edit: ({ text, at }) => {
+      hands.change({ composing: { ...hands.state.composing, editing: at } });
+      put(text);
+    },
+    retry: () => undefined,
+    earlier: () => {
+      more += 200;
+      hands.change({});
+    },
+  });
+}
+
+/** What is shown where nothing has been said. */
+function beginning(hands: Hands): Child[] {
+  const { models } = hands.state;
+  if (models !== undefined && models.list.length === 0) {
+    return [
+      h("h2", { tabindex: "-1", id: "title" }, "Choose a model first"),
+      h("p.soft", {}, "A model answers you. It can run on this machine, or at a service that you have a key for."),
+      h("p.buttons", {}, h("a.primary", { href: hrefOf({ at: "models" }) }, "Choose a model")),
+    ];
+  }
+  return [
+    h("h2", { tabindex: "-1", id: "title" }, "What can I do here?"),
+    h("p.soft", {}, "Ask anything. Tools that only read run by themselves. Everything else asks you first."),
+  ];
+}
+
+function privacy(hands: Hands): VNode {
+  const { chat: now, composing } = hands.state;
+  if (now?.session !== undefined) return now.session.private ? h("span.soft", {}, "Private: not kept") : h("span");
+  const isOn = composing.isPrivate;
+  const flip = () => hands.change({ composing: { ...hands.state.composing, isPrivate: !isOn } });
+  return h("button.switch", { type: "button", id: "private", role: "switch", "aria-checked": String(isOn), title: "A private chat is never written to disk", on: { click: flip } }, "Private");
+}
+
+/** Tokens of the last turn, where they are known. */
+function usageLine(hands: Hands, now: Chat): VNode | undefined {
+  const usage = now.turn?.usage ?? now.last?.usage;
+  if (usage === undefined) return undefined;
+  const about = usage.exactness === "exact" ? "" : "about ";
+  const cached = usage.cached_tokens > 0 ? `, ${usage.cached_tokens.toLocaleString("en")} from the cache` : "";
+  const model = modelOf(hands);
+  return h("p.soft.usage", { key: "usage" }, `${about}${usage.input_tokens.toLocaleString("en")} tokens in${cached} · ${usage.output_tokens.toLocaleString("en")} out`, ...(model === undefined ? [] : [" · ", oneLine(model)]));
+}
+
+function send(hands: Hands, text: string): void {
+  const { composing } = hands.state;
+  const { attached, model, servers, isPrivate } = composing;
+  hands.change({ composing: { ...NOT_COMPOSING } });
+  talkOf(hands).say({ text, attachments: attached, parts: attached.map(({ part }) => part) }, { model, servers, isPrivate }, (id) => hands.go({ at: "chat", id }));
+}
