@@ -16,7 +16,7 @@ const SHOWN = 200;
 /** What a person does with a message. */
 export interface Doing {
   edit(item: Extract<Item, { is: "person" }>): void;
-  retry(at: number): void;
+  retry(): void;
   earlier(): void;
 }
 
@@ -27,7 +27,7 @@ export function conversation(hands: Hands, chat: Chat, more: number, doing: Doin
   const busy = chat.said !== undefined || (chat.turn !== undefined && !chat.turn.over);
   return [
     first === 0 ? undefined : button(`Show ${Math.min(first, SHOWN)} earlier`, doing.earlier, { id: "earlier", class: "quiet" }),
-    h("ol.conversation", {}, ...items.slice(first).map((item, at) => h("li", { key: String(first + at), class: item.is }, ...shown(hands, item, doing, busy)))),
+    h("ol.conversation", {}, ...items.slice(first).map((item, at) => h("li", { key: String(first + at), class: item.is }, ...shown(hands, item, doing, busy, first + at === items.length - 1)))),
     busy ? waits(chat) : undefined,
   ];
 }
@@ -37,20 +37,20 @@ function waits({ turn, isStopping }: Chat): VNode {
   return h("p.soft.under-way", { key: "under-way" }, words === "" ? undefined : foreign(words));
 }
 
-function shown(hands: Hands, item: Item, doing: Doing, busy: boolean): Child[] {
+function shown(hands: Hands, item: Item, doing: Doing, busy: boolean, isLast: boolean): Child[] {
   switch (item.is) {
     case "person":
       return person(hands, item, doing, busy);
     case "answer":
-      return answer(hands, item);
+      return answer(hands, item, isLast && !busy ? doing.retry : undefined);
     case "thoughts":
       return [h("details.thoughts", {}, h("summary", {}, item.writing ? "Thinking…" : "Thoughts"), lines(item.text, "Thoughts", 20_000))];
     case "step":
       return [stepLine(hands, item)];
     case "ended":
-      return [h("p.soft", {}, endedWords(item.code))];
+      return [h("p.soft", {}, endedWords(item.code), isLast ? again(doing) : undefined)];
     case "error":
-      return [failureNotice({ code: item.code, message: item.message })];
+      return [failureNotice({ code: item.code, message: item.message }), isLast ? again(doing) : undefined];
   }
 }
 
@@ -72,6 +72,9 @@ function attachment(one: Attachment): VNode {
   return h("details.attachment", {}, h("summary", {}, foreign(one.title)), lines(one.text ?? "", `What the model got of ${one.title}`, Infinity));
 }
 
-function answer(hands: Hands, item: Extract<Item, { is: "answer" }>): Child[] {
-  return [h("div.text", { dir: "auto" }, visibleLines(item.text, Infinity)), item.writing ? undefined : h("div.tools", {}, copyButton(() => item.text, "Copy the answer", hands))];
+function answer(hands: Hands, item: Extract<Item, { is: "answer" }>, retry: (() => void) | undefined): Child[] {
+  const again = retry === undefined ? undefined : button("Retry", retry, { class: "quiet", "aria-label": "Answer once more, in a branch" });
+  return [h("div.text", { dir: "auto" }, visibleLines(item.text, Infinity)), item.writing ? undefined : h("div.tools", {}, copyButton(() => item.text, "Copy the answer", hands), again)];
 }
+
+const again = ({ retry }: Doing): VNode => button("Try again", retry, { class: "quiet", key: "again" });

@@ -4,6 +4,7 @@
 
 import { sessionStore } from "../../../shared/browser/api.ts";
 import type { Fields } from "../../../shared/ports/wire.ts";
+import { chatMenu } from "../chat/chat_menu.ts";
 import { composer, put, restore } from "../chat/composer.ts";
 import { conversation } from "../chat/list.ts";
 import { loadModels, modelMenu, modelOf, serverMenu } from "../chat/picking.ts";
@@ -46,6 +47,7 @@ export const chat: View<Here> = {
   top: (hands) => [
     modelMenu(hands),
     h("span.space"),
+    chatMenu(hands),
     h("a.glyph.new", { href: hrefOf({ at: "chat" }), id: "new-chat", "aria-label": "New chat", title: "New chat" }),
     h("a.glyph.history", { href: hrefOf({ at: "chats" }), id: "history", "aria-label": "Your chats", title: "Your chats" }),
   ],
@@ -76,16 +78,24 @@ function lastOf(now: Chat | undefined): Extract<Item, { is: "person" }> | undefi
 
 function talked(hands: Hands, now: Chat): Child[] {
   return conversation(hands, now, more, {
-    edit: ({ text, at }) => {
-      hands.change({ composing: { ...hands.state.composing, editing: at } });
+    edit: ({ text, at, attachments }) => {
+      const attached = attachments.map((one, id) => ({ ...one, id }));
+      hands.change({ composing: { ...hands.state.composing, editing: at, attached } });
       put(text);
     },
-    retry: () => undefined,
+    retry: () => retry(hands),
     earlier: () => {
       more += 200;
       hands.change({});
     },
   });
+}
+
+/** Has the last message answered once more, in a branch: the answer that is there stays. */
+function retry(hands: Hands): void {
+  const last = lastOf(hands.state.chat);
+  if (last?.at === undefined) return;
+  talkOf(hands).branch(last.at, { text: last.text, attachments: last.attachments }, (id) => hands.go({ at: "chat", id }));
 }
 
 /** What is shown where nothing has been said. */
@@ -126,5 +136,8 @@ function send(hands: Hands, text: string): void {
   const { composing } = hands.state;
   const { attached, model, servers, isPrivate } = composing;
   hands.change({ composing: { ...NOT_COMPOSING } });
-  talkOf(hands).say({ text, attachments: attached, parts: attached.map(({ part }) => part) }, { model, servers, isPrivate }, (id) => hands.go({ at: "chat", id }));
+  const said = { text, attachments: attached };
+  const begins = (id: string) => hands.go({ at: "chat", id });
+  if (composing.editing !== undefined) talkOf(hands).branch(composing.editing, said, begins);
+  else talkOf(hands).say(said, { model, servers, isPrivate }, begins);
 }
