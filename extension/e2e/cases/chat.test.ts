@@ -32,14 +32,14 @@ for (const inBrowser of inBrowsers) {
       inBrowser.run(async (world: World) =>
         talking(world, async (panel) => {
           await say(panel, "hello there");
-          await panel.says(".conversation .answer .text", /hello there/);
+          await panel.says(".conversation .answer .markdown", /hello there/);
           await panel.says(".usage", /tokens in/);
           const id = (await panel.page.run("return location.hash")) as string;
           const other = await Sidebar.open(world.browser, id.slice(1));
           await other.says(".conversation .person .text", /hello there/);
           await say(other, "<hang>");
           await panel.says(".conversation li:nth-child(3) .text", /<hang>/);
-          await panel.says(".conversation li:nth-child(4) .text", /./);
+          await panel.says(".conversation li:nth-child(4) .markdown", /./);
           await panel.click("#stop");
           await other.says(".conversation li:last-child", /You stopped it/);
           await panel.page.close();
@@ -59,7 +59,7 @@ for (const inBrowser of inBrowsers) {
           await until("the yes", async () => (await panel.count("[data-answer=once]:not([aria-disabled])")) > 0 || undefined);
           await panel.click("[data-answer=once]");
           await panel.says(".step[data-state=failed]", /report/);
-          await panel.says(".conversation .answer .text", /It says/);
+          await panel.says(".conversation .answer .markdown", /It says/);
           assert.match(await panel.text(".step .opened"), /rain/);
         });
       }));

@@ -80,6 +80,7 @@ const store = new Store(
     installation: undefined,
     chat: undefined,
     composing: NOT_COMPOSING,
+    leaving: undefined,
     models: undefined,
     chats: undefined,
     adding: undefined,

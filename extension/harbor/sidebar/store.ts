@@ -170,6 +170,8 @@ export interface State {
   installation: Installation | undefined;
   chat: Chat | undefined;
   composing: Composing;
+  /** A link of an answer whose address carries data: the person is asked before it opens. */
+  leaving: string | undefined;
   /** The models there are, and the one that is used where none is chosen. */
   models: { list: Model[]; chosen: string | undefined } | undefined;
   /** The person's chats, the one that was used last first. */

@@ -2,7 +2,7 @@
 //
 // Owns what of a chat stands where. The bridge owns the chat: what is shown here can be closed and opened at any moment.
 
-import { sessionStore } from "../../../shared/browser/api.ts";
+import { openTab, sessionStore } from "../../../shared/browser/api.ts";
 import type { Fields } from "../../../shared/ports/wire.ts";
 import { chatMenu } from "../chat/chat_menu.ts";
 import { composer, put, restore } from "../chat/composer.ts";
@@ -12,7 +12,7 @@ import { READ_CHAT, Talk, asEvent } from "../chat/talk.ts";
 import type { Item } from "../chat/transcript.ts";
 import { type Child, type VNode, h } from "../dom.ts";
 import type { Hands, View } from "../hands.ts";
-import { failure, oneLine, waiting } from "../parts.ts";
+import { button, failure, lines, notice, oneLine, waiting } from "../parts.ts";
 import { type Route, hrefOf } from "../route.ts";
 import type { Chat, Composing } from "../store.ts";
 
@@ -58,6 +58,7 @@ export const chat: View<Here> = {
     return [failure(hands, READ_CHAT), ...(isEmpty ? beginning(hands) : talked(hands, now)), usageLine(hands, now)];
   },
   foot: (hands) => [
+    leaving(hands),
     h("div.with", {}, serverMenu(hands), privacy(hands)),
     ...composer(hands, {
       send: (text) => send(hands, text),
@@ -89,6 +90,20 @@ function talked(hands: Hands, now: Chat): Child[] {
       hands.change({});
     },
   });
+}
+
+/** A link whose address carries data: what a model puts there, it tells to whoever owns the address. */
+function leaving(hands: Hands): Child {
+  const { leaving: url } = hands.state;
+  if (url === undefined) return undefined;
+  const close = () => hands.change({ leaving: undefined });
+  const open = () => (close(), openTab(url));
+  return notice(
+    "warn",
+    h("p", {}, "The address of this link carries data. Its owner sees what stands in it:"),
+    lines(url, "The address", 2_000),
+    h("p.buttons", {}, button("Don't open", close, { id: "stay" }), button("Open it", open, { id: "open-link" })),
+  );
 }
 
 /** Has the last message answered once more, in a branch: the answer that is there stays. */
