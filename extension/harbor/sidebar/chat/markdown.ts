@@ -59,7 +59,10 @@ export class MarkdownView {
   /** What there is to see of the text. `streaming`: more of it will come. */
   show(text: string, streaming = false): Child[] {
     const source = lined(text, streaming);
-    if (!source.startsWith(this.#source)) this.#forget();
+    if (!source.startsWith(this.#source)) {
+      this.#forget();
+      this.#whole.clear();
+    }
     this.#source = source;
     const tail = source.slice(this.#at);
     const { source: before } = this.#last;
@@ -79,7 +82,7 @@ export class MarkdownView {
   }
 
   #read(tail: string, streaming: boolean): void {
-    const { token: certain, beginning = "" } = this.#growing ?? {};
+    const { beginning = "" } = this.#growing ?? {};
     const source = beginning + tail;
     const shown = streaming ? likely(source) : source;
     this.lexed += shown.length;
@@ -87,11 +90,12 @@ export class MarkdownView {
     this.#defines ||= defines;
     const known = new Map(this.#last.tokens.map((token) => [`${token.type} ${token.raw}`, token]));
     const blocks = tokens.map((token) => known.get(`${token.type} ${token.raw}`) ?? token);
-    if (this.#growing !== undefined) {
-      const whole = joined(this.#growing, tokens[0]);
-      if (whole !== undefined) blocks[0] = whole;
-      else if (certain !== undefined) this.#settled.push(certain);
-      if (whole === undefined) this.#growing = undefined;
+    const whole = this.#growing && joined(this.#growing, tokens[0]);
+    if (whole !== undefined) {
+      blocks[0] = whole;
+    } else if (this.#growing !== undefined) {
+      this.#settled.push(this.#growing.token);
+      this.#growing = undefined;
     }
     this.#last = { source: tail, tokens: blocks, streaming };
     if (streaming) this.#settle(source, beginning.length, tokens);
@@ -112,8 +116,7 @@ export class MarkdownView {
       this.#growing = { beginning: before, token: (this.#growing && joined(this.#growing, part)) ?? part };
     }
     // What is read again has the beginning in it already.
-    const settled = cut > 0 || stays ? end - beginning : 0;
-    this.#at += settled;
+    if (cut > 0 || stays) this.#at += end - beginning;
     this.#last = { ...this.#last, source: this.#source.slice(this.#at), tokens: rest };
   }
 

@@ -47,16 +47,19 @@ function withoutLink(text: string): string {
 }
 
 function withMarks(text: string): string {
-  const marks: string[] = [];
-  for (const [mark] of text.replace(/\\./g, "xx").matchAll(/\*\*|~~|(?<!\s)\*|\*(?!\s)/g)) {
-    if (marks.at(-1) === mark) marks.pop();
-    else marks.push(mark);
-  }
+  const marks = openMarks(text);
+  // `**bold*` lacks one star only.
+  const isHalf = /[^*\s]\*$/.test(text) && openMarks(text.slice(0, -1)).at(-1) === "**";
   if (marks.length === 0 || marks.length > 3) return text;
-  return text.trimEnd().replace(/(?<!\*)\*$/, marks.at(-1) === "*" && marks.at(-2) === "**" ? "" : "*") + unclosed(text, marks).reverse().join("");
+  return (isHalf ? text.slice(0, -1) : text).trimEnd() + marks.reverse().join("");
 }
 
-/** `**bold*` lacks one star only. */
-function unclosed(text: string, marks: string[]): string[] {
-  return /(?<!\*)\*$/.test(text.trimEnd()) && marks.at(-1) === "*" && marks.at(-2) === "**" ? marks.slice(0, -1) : marks;
+/** The marks that are not closed. One that stands between two letters, or alone, opens nothing. */
+function openMarks(text: string): string[] {
+  const marks: string[] = [];
+  for (const [mark, before = "", , after = ""] of text.replace(/\\./g, "xx").matchAll(/(?<=(.?))(\*\*|~~|\*)(?=(.?))/gs)) {
+    if (marks.at(-1) === mark && /\S/.test(before)) marks.pop();
+    else if (/^$|[\s\p{P}~]/u.test(before) && /\S/.test(after)) marks.push(mark);
+  }
+  return marks;
 }
