@@ -30,6 +30,7 @@ export function chatMenu(hands: Hands): Child {
       rename(hands, id, name),
       ...branches(chat),
       h("p.buttons", {}, exporting(hands, id, name, "markdown"), exporting(hands, id, name, "json")),
+      h("a", { href: `sidebar.html${hrefOf({ at: "chat", id })}`, target: "_blank", id: "in-a-tab" }, "Open in a tab"),
       deletion(hands, id),
       failure(hands, ACT),
     ),
