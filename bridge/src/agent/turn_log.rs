@@ -48,8 +48,8 @@ pub enum TurnLogItem {
         call: Shown,
         /// The text that the model is told; only its beginning, once it is in a log.
         text: String,
-        /// The tool's answer, as MCP writes it, or the reason why there is no login. Long ones are
-        /// not all kept.
+        /// The tool's answer, as MCP writes it, or the reason why there is no answer. Not all long answers
+        /// are kept.
         answer: Result<Json, ErrorBody>,
         /// True if the call failed.
         is_error: bool,
@@ -198,7 +198,7 @@ impl TurnLog {
         let (length, whole) = (json.as_str().len(), self.whole.get());
         if length > SHOWN && whole.saturating_add(length) > WHOLE {
             let message = format!(
-                "the result has {length} bytes, which Harbor does not keep; the model has the part that it reads"
+                "Harbor did not keep this result of {length} bytes; the model was given as much of it as fits"
             );
             *answer = Err(ErrorBody::new(Code::MessageTooLarge, message));
         } else {

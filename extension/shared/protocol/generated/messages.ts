@@ -207,7 +207,7 @@ export interface Requests {
     env?: { [name: string]: string };
     /** Environment variables for the installer only; the server does not get them. They are kept for upgrades. */
     install_env?: { [name: string]: string };
-    /** Packages of PyPI, `NAME[==VERSION]`, to install beside a package of PyPI. They are locked as it is. */
+    /** Packages of PyPI, `NAME[==VERSION]`, to install beside a package of PyPI. They are locked like that package. */
     with?: string[];
     /** As in `add_server`. */
     label?: string;
