@@ -1,7 +1,7 @@
-//! The places that Harbor grants to no server, no matter who asks for them.
+//! The places that no server gets, whoever names them.
 //!
-//! Owns the lists. Must never be asked about the places in `system`, which every program gets. Those places are chosen by hand, and
-//! some of them lie in protected places.
+//! Owns the lists. Must never be asked about a place that the system gives to every program (`system`). Those are chosen by hand,
+//! although some of them lie in protected places.
 
 use super::paths::{below, clean, is_within};
 use super::server_facts::SandboxFacts;
@@ -170,14 +170,14 @@ const OF_THE_SYSTEM: &[&str] = &[
 /// The devices in /dev that may be granted.
 const SAFE_DEVICES: &[&str] = &["/dev/full", "/dev/null", "/dev/random", "/dev/urandom", "/dev/zero"];
 
-/// Places where many programs and people keep their things. They are never granted as a whole.
+/// Where many programs and people keep their things: never as a whole.
 const TOO_WIDE: &[&str] =
     &["/", "/etc", "/home", "/sys", "/tmp", "/var", "/var/home", "/var/lib", "/var/tmp"];
 
 /// Places that are too wide, unless the person grants them.
 const TOO_WIDE_TO_GUESS: &[&str] = &["/media", "/mnt", "/opt", "/srv", "/var/cache", "/var/log"];
 
-/// Places whose files everybody runs. They are never granted for writing.
+/// Whose files are run by everybody: never written.
 const RUN_BY_ALL: &[&str] =
     &["/bin", "/etc", "/gnu", "/lib", "/lib32", "/lib64", "/libx32", "/nix", "/sbin", "/snap", "/usr"];
 
@@ -243,8 +243,8 @@ pub fn of_home(home: &str) -> Vec<String> {
     OF_A_HOME.iter().map(|name| below(home, name)).collect()
 }
 
-/// The reason why no server may have a path: it is protected, lies in a protected place, contains one, or is too wide. A sentence
-/// for people; `None` if the path may be granted.
+/// Why a path is granted to no server: it is protected, lies in what is, has such in it, or is too wide. A sentence for
+/// people; `None` when it may be granted.
 #[must_use]
 pub fn why_never(path: &str, facts: &SandboxFacts) -> Option<String> {
     let Some(path) = clean(path) else {
@@ -321,7 +321,7 @@ fn protected_near(path: &str, facts: &SandboxFacts) -> Vec<String> {
     named.chain(fixed).chain(root).chain(homes.iter().flat_map(|home| of_home(home))).collect()
 }
 
-/// The person's home, and the home of any user that a path lies in.
+/// The person's home, and the one that a path lies in, whoever's that is.
 fn homes_near(path: &str, facts: &SandboxFacts) -> Vec<String> {
     let other = ["/home/", "/var/home/"].into_iter().find_map(|homes| {
         let name = path.strip_prefix(homes)?.split('/').next()?;
