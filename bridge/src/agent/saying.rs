@@ -164,6 +164,6 @@ fn text_of(parts: &[Part]) -> String {
 }
 
 fn no_tools() -> ErrorBody {
-    let message = "`tool_choice` requires a tool, but there is no login that this model can use; `harbor tools` lists the tools";
+    let message = "`tool_choice` requires a tool, but there is no tool that this model can use; `harbor tools` lists the tools";
     ErrorBody::new(Code::InvalidParams, message).with("field", "tool_choice")
 }

@@ -48,7 +48,7 @@ impl Agent {
     /// The session with this id.
     ///
     /// # Errors
-    /// When there is no login, or it cannot be read.
+    /// When there is none, or it cannot be read.
     pub async fn session(&self, id: &str) -> Result<Rc<Session>, ErrorBody> {
         let open = self.open.borrow().get(id).cloned();
         if let Some(session) = open {

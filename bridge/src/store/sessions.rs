@@ -86,7 +86,7 @@ impl Sessions {
         .await
     }
 
-    /// Reads one; `None` where there is no login, or where it was removed meanwhile.
+    /// Reads one; `None` where there is none, or where it was removed meanwhile.
     ///
     /// # Errors
     /// When it cannot be read, or the secrets are locked.
