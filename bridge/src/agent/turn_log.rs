@@ -27,6 +27,8 @@ const WHOLE: usize = 16 * 1024 * 1024;
 /// An event.
 #[derive(Debug, Clone)]
 pub enum TurnLogItem {
+    /// The person's message is in the session, with this number.
+    Message(u64),
     /// A sentence.
     Status(String),
     /// A piece of the answer.
@@ -89,6 +91,7 @@ impl TurnLogItem {
     #[must_use]
     pub fn event(&self) -> TurnEvent {
         match self {
+            Self::Message(number) => TurnEvent { message_id: Some(*number), ..nothing("message") },
             Self::Status(text) => said("status", text),
             Self::Text(text) => said("text", text),
             Self::Reasoning(text) => said("reasoning", text),
@@ -135,6 +138,7 @@ fn nothing(kind: &'static str) -> TurnEvent {
         duration_ms: None,
         usage: None,
         code: None,
+        message_id: None,
     }
 }
 

@@ -1044,7 +1044,7 @@ export interface Requests {
     session_id: string;
     /** The message. */
     message: string;
-    /** Images, and what the model must not take as instructions: parts `text`, `image` and `page`, at most 32. The private names of the session get `attached`, and of each page `browser:HOST`. The session keeps them as they were sent. */
+    /** Images, and what the model must not take as instructions: parts `text`, `image` and `page`, at most 32. The private names of the session get `attached`, and of each page `browser:HOST`. The session keeps texts and pages as they were sent. */
     attachments?: ChatPart[];
     /** The model for this turn and those after it; absent: the session's model. */
     model?: string;
@@ -1080,9 +1080,9 @@ export interface Requests {
     /** The number of the message in the `messages` of `chat_get_session`, from 0. */
     message_id: number;
   };
-  /** Makes a session of a text that `chat_export` gave as JSON. It takes over name, text for the model and messages; servers, model and mode are those of a new session. Everything in it counts as text that the person did not type, with the private name `attached`. */
+  /** Makes a session of a text that `chat_export` gave as JSON. It takes over the name and the messages. Settings and the text for the model are those of a new session: nobody knows who wrote the file. Everything in it counts as text that the person did not type, with the private name `attached`. */
   chat_import: {
-    /** The text: a `ChatTranscript`, at most 32 MiB. */
+    /** The text: a `ChatTranscript` as JSON, at most 32 MiB. */
     text: string;
   };
   /** Gives a session as text. */

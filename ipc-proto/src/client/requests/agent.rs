@@ -30,8 +30,8 @@ define_requests! {
         /// The message.
         message: String,
         /// Images, and what the model must not take as instructions: parts `text`, `image` and `page`, at most 32. The
-        /// private names of the session get `attached`, and of each page `browser:HOST`. The session keeps them as they
-        /// were sent.
+        /// private names of the session get `attached`, and of each page `browser:HOST`. The session keeps texts and pages
+        /// as they were sent.
         attachments: Option<Vec<ChatPart>>,
         /// The model for this turn and those after it; absent: the session's model.
         model: Option<String>,
@@ -74,11 +74,11 @@ define_requests! {
         /// The number of the message in the `messages` of `chat_get_session`, from 0.
         message_id: u64,
     }
-    /// Makes a session of a text that `chat_export` gave as JSON. It takes over name, text for the model and messages;
-    /// servers, model and mode are those of a new session. Everything in it counts as text that the person did not type,
-    /// with the private name `attached`.
+    /// Makes a session of a text that `chat_export` gave as JSON. It takes over the name and the messages. Settings and the
+    /// text for the model are those of a new session: nobody knows who wrote the file. Everything in it counts as text that
+    /// the person did not type, with the private name `attached`.
     "chat_import" ChatImport -> ChatImportResult {
-        /// The text: a `ChatTranscript`, at most 32 MiB.
+        /// The text: a `ChatTranscript` as JSON, at most 32 MiB.
         text: String,
     }
     /// Gives a session as text.
