@@ -120,8 +120,6 @@ export interface Chat {
   isStopping: boolean;
   /** All sessions of its family, where it has branches. */
   branches: BranchView[];
-  /** What the person typed and the bridge did not take. */
-  refused?: string | undefined;
 }
 
 /** What is attached to the next message. */

@@ -31,6 +31,7 @@ export interface Said {
 
 export class Talk {
   readonly #hands: Hands;
+  readonly #giveBack: (said: Said) => void;
   /** Events that came before it was known to which state they belong. */
   #early: Pushes["chat_event"][] | undefined;
   #seen = -1;
@@ -39,8 +40,9 @@ export class Talk {
   /** A message is on its way, whose turn is not known yet. */
   #isSaying = false;
 
-  constructor(hands: Hands) {
-    this.#hands = hands;
+  /** @param giveBack what the bridge did not take is the person's again */
+  constructor(hands: Hands, giveBack: (said: Said) => void) {
+    [this.#hands, this.#giveBack] = [hands, giveBack];
   }
 
   get #chat(): Chat | undefined {
@@ -146,7 +148,7 @@ export class Talk {
     this.#change({ last: undefined, said: { is: "person", at: undefined, text: said.text, attachments: said.attachments } });
     const asked = { session_id: id, message: said.text, ...(said.attachments.length === 0 ? {} : { attachments: said.attachments.map(({ part }) => part) }), ...(said.alone === true ? { tool_choice: "none" } : {}) };
     // Its answer is the end of the turn, which comes as an event, too.
-    void this.#hands.ask("chat_send_message", asked).catch((error: unknown) => this.#refused(id, error));
+    void this.#hands.ask("chat_send_message", asked).catch((error: unknown) => this.#refused(id, said, error));
   }
 
   /** Says something in the place of an earlier message, in a branch: the chat that is shown stays as it is. */
@@ -172,12 +174,11 @@ export class Talk {
   }
 
   /** A turn that failed says so as an event. What never became one is said here, and the person's words come back. */
-  #refused(id: string, error: unknown): void {
-    const chat = this.#chat;
-    if (chat?.id !== id || !this.#isSaying) return;
+  #refused(id: string, said: Said, error: unknown): void {
+    if (this.#chat?.id !== id || !this.#isSaying) return;
     this.#isSaying = false;
-    const back = chat.said;
-    this.#change({ said: undefined, refused: back?.is === "person" ? back.text : undefined });
+    this.#change({ said: undefined });
+    this.#giveBack(said);
     this.#hands.fail(SAY, error);
   }
 

@@ -8,7 +8,7 @@ import { chatMenu } from "../chat/chat_menu.ts";
 import { composer, put, restore } from "../chat/composer.ts";
 import { conversation } from "../chat/list.ts";
 import { loadModels, modelMenu, modelOf, serverMenu } from "../chat/picking.ts";
-import { READ_CHAT, Talk, asEvent } from "../chat/talk.ts";
+import { READ_CHAT, type Said, Talk, asEvent } from "../chat/talk.ts";
 import type { Item } from "../chat/transcript.ts";
 import { type Child, type VNode, h } from "../dom.ts";
 import type { Hands, View } from "../hands.ts";
@@ -27,7 +27,14 @@ let talk: Talk | undefined;
 /** How many earlier items the person has asked for. */
 let more = 0;
 
-const talkOf = (hands: Hands): Talk => (talk ??= new Talk(hands));
+const talkOf = (hands: Hands): Talk => (talk ??= new Talk(hands, (said) => giveBack(hands, said)));
+
+/** What the bridge did not take is in the field again. */
+function giveBack(hands: Hands, { text, attachments }: Said): void {
+  const attached = attachments.map((one, id) => ({ ...one, id }));
+  hands.change({ composing: { ...hands.state.composing, attached } });
+  put(text);
+}
 
 export const chat: View<Here> = {
   title: ({ chat: now }) => now?.session?.name || "Chat",
