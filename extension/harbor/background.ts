@@ -84,7 +84,7 @@ const sidebars = new Sidebars(bridge, {
   browserTools: (change) => browserTools.change(change),
   answered: (id) => approvals.answered(id),
   chatShown: (session) => notices.shown(session),
-  chatLeft: (session) => void notices.left(session),
+  chatLeft: (session) => notices.left(session),
   openOptions: async () => void (await tellExtension(__WEB_AGENTS_API_ID__, { ask: "options" })),
 });
 const browserTools = new BrowserTools(new BrowserSource(bridge, browserName === "chrome" ? "Chromium" : "Firefox", askAboutSite, sessionStore), localStore, (view) => sidebars.tellBrowser(view));

@@ -56,7 +56,10 @@ for (const inBrowser of inBrowsers) {
           await say(panel, "other words");
           await panel.says(".conversation .answer .markdown", /other words/);
           assert.notEqual(await placeOf(panel), first);
-          await panel.click("[aria-label='Answer once more, in a branch']");
+          const edited = await placeOf(panel);
+          await panel.click("[aria-label^='Retry']");
+          await until("another branch", async () => (await placeOf(panel)) !== edited || undefined);
+          await panel.says(".conversation .answer .markdown", /other words/);
           await panel.click("#chat-menu summary");
           await panel.says("#branches", /the first.*from message 1/s);
           assert.equal(await panel.count("#branches li"), 3);
@@ -103,7 +106,7 @@ for (const inBrowser of inBrowsers) {
             data.items.add(new File([new Uint8Array([0, 1, 2])], "what.bin"));
             document.querySelector("#say-text").dispatchEvent(new DragEvent("drop", { bubbles: true, cancelable: true, dataTransfer: data }));`);
           await panel.says(".chip", /notes.txt/);
-          await panel.says("#foot [role=alert]", /what.bin is neither text nor a picture/);
+          await panel.says("#foot [role=alert] .notice", /what.bin is neither text nor a picture/);
           await say(panel, "what is late?");
           await panel.says(".conversation .answer", /./);
           assert.match(JSON.stringify(echo.asked.at(-1)), /the cargo is late/);

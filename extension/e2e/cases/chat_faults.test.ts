@@ -21,7 +21,6 @@ for (const inBrowser of inBrowsers) {
     test("a provider that goes in the middle of an answer leaves what has come, says so, and one button tries again", () =>
       inBrowser.run(async (world: World) =>
         talking(world, async (panel, echo) => {
-          echo.script.push(async () => "<cut>");
           await say(panel, "<cut>");
           await panel.says(".conversation li:last-child [data-code]", /./);
           echo.script.push(async () => "whole again");
@@ -87,7 +86,7 @@ for (const inBrowser of inBrowsers) {
 
     test("a bridge that is killed in the middle leaves the chat readable, and the next one goes on with it", () =>
       inBrowser.run(async (world: World) =>
-        talking(world, async (panel) => {
+        talking(world, async (panel, echo) => {
           await say(panel, "before");
           await panel.says(".conversation .answer .markdown", /before/);
           await say(panel, "<hang>");
@@ -96,7 +95,8 @@ for (const inBrowser of inBrowsers) {
           execFileSync("kill", ["-9", String(bridge.pid)]);
           await panel.says(".conversation li:nth-child(3) .text", /<hang>/);
           await until("a chat that can be said something", async () => (await panel.count("#send")) > 0 || undefined);
-          await say(panel, "after");
+          echo.script.push(async () => "after");
+          await say(panel, "go on");
           await panel.says(".conversation li.answer:last-child .markdown", /after/);
         }),
       ));

@@ -2,6 +2,7 @@
 //
 // Owns the list. A prompt of a server is somebody else's text: it comes into the field, where the person sees it before it is sent.
 
+import { CodedError } from "../../../shared/protocol/codes.ts";
 import { isFields } from "../../../shared/ports/wire.ts";
 import type { Hands } from "../hands.ts";
 import { type Composer, put } from "./composer.ts";
@@ -38,7 +39,7 @@ function actionOf(hands: Hands, { server, name, words, needs }: Prompt): Action 
   const run = () => {
     put("");
     hands.act("prompt", async () => {
-      if (needs.length > 0) throw new Error(`This prompt needs ${needs.join(", ")}. Try it from a client that can ask for these.`);
+      if (needs.length > 0) throw new CodedError("ERR_INVALID_REQUEST", `This prompt needs ${needs.join(", ")}. Try it from a client that can ask for these.`);
       const { prompt } = await hands.ask("mcp_get_prompt", { server_id: server, prompt_name: name });
       put(textOf(prompt));
     });

@@ -2,6 +2,7 @@
 //
 // Owns what can be attached, and how much. Must never attach what the person did not choose, nor a part of a file as if it were all.
 
+import { CodedError } from "../../../shared/protocol/codes.ts";
 import type { Hands } from "../hands.ts";
 import type { Attached } from "../store.ts";
 import { attachmentOf } from "./transcript.ts";
@@ -27,18 +28,18 @@ export function attach(hands: Hands, files: Iterable<File>): void {
 /** Adds something to the next message. */
 export function add(hands: Hands, one: Omit<Attached, "id">): void {
   const { composing } = hands.state;
-  if (composing.attached.length >= MOST) throw new Error(`A message has at most ${MOST} attachments. Remove one first.`);
+  if (composing.attached.length >= MOST) throw new CodedError("ERR_INVALID_REQUEST", `A message has at most ${MOST} attachments. Remove one first.`);
   hands.change({ composing: { ...composing, attached: [...composing.attached, { ...one, id: (last += 1) }] } });
 }
 
 async function read(file: File): Promise<Omit<Attached, "id">> {
   if (IMAGES.includes(file.type)) return attachmentOf({ type: "image", mediaType: file.type, data: await base64Of(file) }, file.name);
-  if (file.size > MOST_TEXT) throw new Error(`${file.name} has ${sizeWords(file.size)}. A text can have 1 MB: attach the part that matters.`);
+  if (file.size > MOST_TEXT) throw new CodedError("ERR_INVALID_REQUEST", `${file.name} has ${sizeWords(file.size)}. A text can have 1 MB: attach the part that matters.`);
   return attachmentOf({ type: "text", title: file.name, text: decoded(file.name, new Uint8Array(await file.arrayBuffer())) });
 }
 
 async function base64Of(file: File): Promise<string> {
-  if (file.size > MOST_IMAGE) throw new Error(`${file.name} has ${sizeWords(file.size)}. A picture can have 5 MB: make it smaller first.`);
+  if (file.size > MOST_IMAGE) throw new CodedError("ERR_INVALID_REQUEST", `${file.name} has ${sizeWords(file.size)}. A picture can have 5 MB: make it smaller first.`);
   const bytes = new Uint8Array(await file.arrayBuffer());
   let text = "";
   for (let at = 0; at < bytes.length; at += 0x8000) text += String.fromCharCode(...bytes.subarray(at, at + 0x8000));
@@ -52,7 +53,7 @@ function decoded(name: string, bytes: Uint8Array): string {
   } catch {
     // Said below.
   }
-  throw new Error(`${name} is neither text nor a picture (PNG, JPEG, GIF, WebP). Attach one of these.`);
+  throw new CodedError("ERR_INVALID_REQUEST", `${name} is neither text nor a picture (PNG, JPEG, GIF, WebP). Attach one of these.`);
 }
 
 function sizeWords(bytes: number): string {

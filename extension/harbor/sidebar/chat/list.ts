@@ -81,7 +81,7 @@ function attachment(one: Attachment): VNode {
 }
 
 function answer(hands: Hands, item: Extract<Item, { is: "answer" }>, at: number, retry: (() => void) | undefined): Child[] {
-  const again = retry === undefined ? undefined : button("Retry", retry, { class: "quiet", "aria-label": "Answer once more, in a branch" });
+  const again = retry === undefined ? undefined : button("Retry", retry, { class: "quiet", "aria-label": "Retry: answer once more, in a branch" });
   const view = drawn.answers.get(at) ?? new MarkdownView(optionsOf(hands));
   drawn.answers.set(at, view);
   return [h("div.markdown", { dir: "auto" }, ...view.show(item.text, item.writing)), item.writing ? undefined : h("div.tools", {}, copyButton(() => item.text, "Copy the answer", hands), again)];

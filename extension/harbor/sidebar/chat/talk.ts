@@ -29,14 +29,18 @@ export interface Said {
   alone?: boolean;
 }
 
+const NEVER = { turn: undefined, before: 0 };
+
 export class Talk {
   readonly #hands: Hands;
   readonly #giveBack: (said: Said) => void;
   /** Events that came before it was known to which state they belong. */
   #early: Pushes["chat_event"][] | undefined;
   #seen = -1;
-  /** A turn whose end is in the messages already. */
-  #past: string | undefined;
+  /** What the messages have already: this turn, and all events before this number. */
+  #past: { turn: string | undefined; before: number } = NEVER;
+  /** A turn of the past as its events tell it again: how it ended stands in no message. */
+  #recalled: Turn | undefined;
   /** A message is on its way, whose turn is not known yet. */
   #isSaying = false;
 
@@ -54,8 +58,7 @@ export class Talk {
     const before = this.#chat;
     if (before === undefined || before.id !== id) {
       if (before?.id !== undefined) this.#leave(before.id);
-      this.#seen = -1;
-      this.#past = undefined;
+      this.reconnected();
       this.#change({ ...NOTHING, id, isKnown: id === undefined });
     }
     if (id !== undefined) this.#read(id, left);
@@ -79,9 +82,7 @@ export class Talk {
           const { session, messages, branches } = whole;
           const items = ofMessages(messages);
           const turn = session.turn_id;
-          this.#past = turn === undefined ? (watched.turn_id ?? this.#past) : undefined;
-          // Without a turn under way all that has happened so far is in the messages.
-          if (watched.turn_id === undefined) this.#seen = Math.max(this.#seen, watched.seq - 1);
+          this.#past = turn === undefined ? { turn: watched.turn_id, before: watched.seq } : NEVER;
           const goesOn = turn !== undefined && going?.id === turn && this.#seen >= 0;
           if (turn !== undefined && !goesOn) this.#seen = -1;
           if (turn !== undefined) this.#isSaying = false;
@@ -112,12 +113,16 @@ export class Talk {
       this.#early.push(push);
       return;
     }
-    if (push.seq <= this.#seen || push.turn_id === this.#past) return;
+    if (push.seq <= this.#seen) return;
+    if (push.turn_id === this.#past.turn || push.seq < this.#past.before) {
+      this.#recall(push);
+      return;
+    }
     let { turn } = chat;
     if (turn?.id !== push.turn_id) {
       if (!this.#isSaying) {
         // Another window has begun it: its message is with the session.
-        this.#past = undefined;
+        this.#past = NEVER;
         this.#read(push.session_id);
         return;
       }
@@ -133,7 +138,17 @@ export class Talk {
   /** The connection is a new one: nothing is followed any more, and numbers of events begin anew. */
   reconnected(): void {
     this.#seen = -1;
-    this.#past = undefined;
+    this.#past = NEVER;
+    this.#recalled = undefined;
+  }
+
+  /** An event of a turn whose messages are shown. */
+  #recall({ turn_id, event }: Pushes["chat_event"]): void {
+    this.#recalled = heard(this.#recalled?.id === turn_id ? this.#recalled : begun(turn_id), event);
+    if (!this.#recalled.over || this.#chat?.turn !== undefined) return;
+    // It may be the turn of what was just said: then the messages have that.
+    this.#isSaying = false;
+    this.#change({ said: undefined, last: endOf(this.#recalled) });
   }
 
   /** Says something in the chat that is shown, and begins one where it is new. Gives the session's id. */

@@ -2,6 +2,7 @@
 //
 // Owns the list and what is searched for. Deleting deletes: it asks first, and nothing brings a chat back.
 
+import { CodedError } from "../../../shared/protocol/codes.ts";
 import type { ChatSession } from "../../../shared/protocol/generated/messages.ts";
 import { type Child, type VNode, h } from "../dom.ts";
 import type { Hands, View } from "../hands.ts";
@@ -131,7 +132,7 @@ function bringIn(hands: Hands): VNode {
     input.value = "";
     if (file === undefined) return;
     hands.act("import", async () => {
-      if (file.size > MOST_IMPORT) throw new Error(`The file has ${count(file.size, "byte")}. A chat has at most 32 MiB.`);
+      if (file.size > MOST_IMPORT) throw new CodedError("ERR_INVALID_REQUEST", `The file has ${count(file.size, "byte")}. A chat has at most 32 MiB.`);
       const { session } = await hands.ask("chat_import", { text: await file.text() });
       hands.go({ at: "chat", id: session.id }, "Imported");
     });
