@@ -51,6 +51,7 @@ const STATIC = {
     "harbor/sidebar/parts.css",
     "harbor/sidebar/sidebar.css",
     "harbor/sidebar/talk.css",
+    "harbor/sidebar/models.css",
     "shared/style/tokens.css",
   ],
   "web-agents-api": ["web-agents-api/options/options.html", "web-agents-api/options/options.css", "shared/style/tokens.css"],

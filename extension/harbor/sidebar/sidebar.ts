@@ -6,7 +6,9 @@ import { ownWindow, sessionStore } from "../../shared/browser/api.ts";
 import type { Fields } from "../../shared/ports/wire.ts";
 import { type Child, h, render } from "./dom.ts";
 import { Hands, type View } from "./hands.ts";
+import { readFirstRun } from "./chat/first_run.ts";
 import { link } from "./link.ts";
+import { NO_PROVIDERS } from "./models/known.ts";
 import { type Route, hrefOf, parseRoute } from "./route.ts";
 import { NO_SEARCH } from "./search.ts";
 import { type BridgeView, type SidebarPushes, WATCH_SITE } from "./serve.ts";
@@ -76,6 +78,8 @@ const store = new Store(
     chat: undefined,
     composing: NOT_COMPOSING,
     models: undefined,
+    providers: NO_PROVIDERS,
+    firstRun: undefined,
     chats: undefined,
     adding: undefined,
   },
@@ -213,4 +217,5 @@ async function begin(): Promise<void> {
 addEventListener("hashchange", moved);
 const { route: first } = store.state;
 store.change({ detail: first.at === "server" || first.at === "tool" ? { id: first.id } : undefined });
+void readFirstRun(hands);
 void begin();

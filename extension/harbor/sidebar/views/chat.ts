@@ -5,7 +5,9 @@
 import { sessionStore } from "../../../shared/browser/api.ts";
 import type { Fields } from "../../../shared/ports/wire.ts";
 import { composer, put, restore } from "../chat/composer.ts";
+import { firstRun } from "../chat/first_run.ts";
 import { conversation } from "../chat/list.ts";
+import { mismatch } from "../chat/mismatch.ts";
 import { loadModels, modelMenu, modelOf, serverMenu } from "../chat/picking.ts";
 import { READ_CHAT, Talk, asEvent } from "../chat/talk.ts";
 import type { Item } from "../chat/transcript.ts";
@@ -56,6 +58,7 @@ export const chat: View<Here> = {
     return [failure(hands, READ_CHAT), ...(isEmpty ? beginning(hands) : talked(hands, now)), usageLine(hands, now)];
   },
   foot: (hands) => [
+    mismatch(hands),
     h("div.with", {}, serverMenu(hands), privacy(hands)),
     ...composer(hands, {
       send: (text) => send(hands, text),
@@ -90,14 +93,8 @@ function talked(hands: Hands, now: Chat): Child[] {
 
 /** What is shown where nothing has been said. */
 function beginning(hands: Hands): Child[] {
-  const { models } = hands.state;
-  if (models !== undefined && models.list.length === 0) {
-    return [
-      h("h2", { tabindex: "-1", id: "title" }, "Choose a model first"),
-      h("p.soft", {}, "A model answers you. It can run on this machine, or at a service that you have a key for."),
-      h("p.buttons", {}, h("a.primary", { href: hrefOf({ at: "models" }) }, "Choose a model")),
-    ];
-  }
+  const first = firstRun(hands);
+  if (first !== undefined) return first;
   return [
     h("h2", { tabindex: "-1", id: "title" }, "What can I do here?"),
     h("p.soft", {}, "Ask anything. Tools that only read run by themselves. Everything else asks you first."),
