@@ -8,6 +8,7 @@ import { FITS, serious } from "../driver/axe.ts";
 import { until } from "../driver/browser.ts";
 import { Echo } from "../driver/echo.ts";
 import { Sidebar } from "../driver/sidebar.ts";
+import { writeToolsServer } from "../driver/tools_server.ts";
 import { type World, inBrowsers } from "../driver/world.ts";
 
 const KEY = "sk-0123456789-only-you-know";
@@ -122,9 +123,10 @@ for (const inBrowser of inBrowsers) {
         await again.says("#view", /Models.*Add a provider/s);
       }));
 
-    test("what runs on this machine is found, and answers after one click", (context) =>
-      inBrowser.run(async ({ browser }: World) => {
-        const echo = await Echo.listen({ port: LLAMA_PORT }).catch(() => undefined);
+    test("what runs on this machine is found, and answers after one click; what its model cannot is said before anything is sent", (context) =>
+      inBrowser.run(async ({ browser, harbor }: World) => {
+        const props = { chat_template_caps: { supports_tools: false }, modalities: { vision: false } };
+        const echo = await Echo.listen({ port: LLAMA_PORT, props }).catch(() => undefined);
         if (echo === undefined) return context.skip(`port ${LLAMA_PORT} is taken`);
         try {
           const panel = await Sidebar.open(browser, "chat");
@@ -135,6 +137,19 @@ for (const inBrowser of inBrowsers) {
           await panel.go("models");
           await panel.says("#answers", /llama-server:echo answers.*On this machine/);
           await panel.says("[data-provider] .stands", /Ready/);
+          await panel.says("[data-provider] .options", /no tools · no pictures/);
+
+          await panel.go("chat");
+          await panel.says("#view h2", /Three steps/);
+          assert.equal(await panel.page.run("return document.querySelector('.mismatch').textContent"), "");
+          await harbor.cli("add", "weather", "--", "node", await writeToolsServer(harbor));
+          await panel.says(".mismatch", /^echo was not made to use tools.*Models$/);
+          await isFit(panel);
+          // The last step is done, by whatever means.
+          await panel.says("#view h2", /What can I do here/);
+          await panel.click("#model-menu summary");
+          await panel.page.press("Escape");
+          assert.deepEqual(await panel.page.run("return [document.querySelector('#model-menu').open, document.activeElement.tagName]"), [false, "SUMMARY"]);
         } finally {
           await echo.end();
         }

@@ -52,10 +52,13 @@ export class Echo {
 
   /** The key without which it answers nobody. */
   readonly #key: string | undefined;
+  /** What it says that its model can, as llama-server does. */
+  readonly #props: object | undefined;
 
-  private constructor(window: number, key?: string) {
+  private constructor(window: number, key?: string, props?: object) {
     this.#window = window;
     this.#key = key;
+    this.#props = props;
     this.#server = createServer((request, response) => void this.#answer(request, response));
   }
 
@@ -68,8 +71,8 @@ export class Echo {
   }
 
   /** One that no Harbor knows yet. Fails where the port is taken. */
-  static async listen({ window = 4096, key, port = 0 }: { window?: number; key?: string; port?: number } = {}): Promise<Echo> {
-    const echo = new Echo(window, key);
+  static async listen({ window = 4096, key, port = 0, props }: { window?: number; key?: string; port?: number; props?: object } = {}): Promise<Echo> {
+    const echo = new Echo(window, key, props);
     await new Promise<void>((resolve, reject) => echo.#server.once("error", reject).listen(port, "127.0.0.1", resolve));
     // A test that fails before it ends this ends all the same.
     echo.#server.unref();
@@ -100,6 +103,7 @@ export class Echo {
     if (this.#key !== undefined && request.headers.authorization !== `Bearer ${this.#key}`) return json(401, { error: { message: "No such key: make one at the harbour master's", code: "invalid_api_key" } });
     // By its owner llama-server is known where it is looked for.
     if (request.url === "/v1/models") return json(200, { object: "list", data: [{ id: "echo", object: "model", owned_by: "llamacpp", max_model_len: this.#window }] });
+    if (this.#props !== undefined && request.url?.startsWith("/props")) return json(200, this.#props);
     if (request.url !== "/v1/chat/completions") return json(404, { error: { message: "nothing here" } });
     let text = "";
     for await (const piece of request.setEncoding("utf8")) text += piece;

@@ -7,7 +7,7 @@ import { type Child, type VNode, textIn } from "../dom.ts";
 import { Hands } from "../hands.ts";
 import { NO_PROVIDERS } from "../models/known.ts";
 import { type State, Store } from "../store.ts";
-import { firstRun, parseFirstRun, stepsOf } from "./first_run.ts";
+import { firstRun, harborStep, parseFirstRun, stepsOf } from "./first_run.ts";
 import { mismatch, mismatchOf } from "./mismatch.ts";
 import { modelMenu } from "./picking.ts";
 
@@ -70,6 +70,11 @@ test("a skipped step is remembered, can be done after all, and the last one ends
   assert.equal(firstRun(hands), undefined);
 });
 
+test("where Harbor is not found that is the first step, unless they are over", () => {
+  assert.match(textIn(harborStep(panel({}))), /Step 1 of 3/);
+  assert.equal(textIn(harborStep(panel({ firstRun: { ...NEW, isOver: true } }))), "");
+});
+
 test("the server step leads to three installations, and only once a model is no question any more", () => {
   const cards = (hands: Hands) => found(firstRun(hands) ?? [], ({ attributes }) => attributes["data-card"] !== undefined).map(({ attributes }) => attributes["href"]);
   assert.deepEqual(cards(panel({})), []);
@@ -80,12 +85,13 @@ test("what does not fit is said before it is sent, and only where a provider say
   const no = { ...MODEL, tools: false, vision: false };
   assert.equal(mismatchOf([], undefined, true, true), "no model");
   assert.equal(mismatchOf([MODEL], "gone:x", true, false), "gone");
+  assert.equal(mismatchOf([MODEL], undefined, true, false), "none chosen");
   assert.equal(mismatchOf([no], no.id, true, true), "no pictures");
   assert.equal(mismatchOf([no], no.id, true, false), "no tools");
   assert.equal(mismatchOf([no], no.id, false, false), undefined);
   assert.equal(mismatchOf([MODEL], MODEL.id, true, true), undefined, "it does not say");
   const line = (more: object) => textIn(mismatch(panel({ models: models(no), ...more })));
-  assert.match(line({ servers: [SERVER] }), /^echo uses no tools/);
+  assert.match(line({ servers: [SERVER] }), /^echo was not made to use tools/);
   assert.equal(line({ servers: [SERVER], composing: { attached: [], servers: [], isPrivate: false } }), "");
   assert.match(line({ composing: { attached: [{ is: "image", title: "a.png" }], isPrivate: false } }), /^echo sees no pictures.*Models/);
 });

@@ -10,11 +10,12 @@ import { hrefOf } from "../route.ts";
 import { modelOf, serversOf } from "./picking.ts";
 
 /** Why the next message would not get what the person expects. */
-export type Mismatch = "no model" | "gone" | "no pictures" | "no tools";
+export type Mismatch = "no model" | "none chosen" | "gone" | "no pictures" | "no tools";
 
 /** `id`: the model that is chosen; `hasTools`: whether any are on. */
 export function mismatchOf(models: Model[], id: string | undefined, hasTools: boolean, hasPicture: boolean): Mismatch | undefined {
   if (models.length === 0) return "no model";
+  if (id === undefined) return "none chosen";
   const model = models.find((one) => one.id === id);
   if (model === undefined) return "gone";
   if (hasPicture && model.vision === false) return "no pictures";
@@ -23,9 +24,10 @@ export function mismatchOf(models: Model[], id: string | undefined, hasTools: bo
 
 const WORDS: { [is in Mismatch]: string } = {
   "no model": "No model can answer yet.",
+  "none chosen": "No model is chosen: choose one above.",
   gone: "is not there now. Choose another model above, or look at its provider.",
   "no pictures": "sees no pictures. Remove the picture, or choose a model that sees it.",
-  "no tools": "uses no tools and answers without them. Choose another model to use your tools.",
+  "no tools": "was not made to use tools, and may answer without them. Choose another model for tools.",
 };
 
 export function mismatch(hands: Hands): Child {

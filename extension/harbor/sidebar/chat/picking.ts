@@ -49,7 +49,7 @@ export function modelMenu(hands: Hands): VNode {
   const pickFirst = () => found[0] !== undefined && pick(hands, found[0]);
   return h(
     "details.menu",
-    { id: "model-menu" },
+    { id: "model-menu", on: { keydown: escape, toggle: opened } },
     h("summary", { "aria-label": `Model: ${words}` }, known === undefined ? undefined : placeSign(known.is_local, placeWords(known)), h("span.cut", {}, words)),
     h(
       "div.sheet",
@@ -101,7 +101,7 @@ export function serverMenu(hands: Hands): VNode {
     return h("li", { key: id }, h("button.option.switch", { type: "button", role: "switch", "aria-checked": String(isOn), on: { click: change } }, oneLine(label)));
   });
   const none = servers.length === 0 ? h("p.soft", {}, "No servers yet. ", h("a", { href: hrefOf({ at: "add" }) }, "Add one")) : undefined;
-  return h("details.menu", { id: "server-menu" }, h("summary", { "aria-label": `Tools: ${words}` }, words), h("div.sheet", {}, none, h("ul.options", {}, ...boxes)));
+  return h("details.menu", { id: "server-menu", on: { keydown: escape } }, h("summary", { "aria-label": `Tools: ${words}` }, words), h("div.sheet", {}, none, h("ul.options", {}, ...boxes)));
 }
 
 function choose(hands: Hands, list: string[]): void {
@@ -117,6 +117,21 @@ function choose(hands: Hands, list: string[]): void {
     const { chat: now } = hands.state;
     if (now?.id === session_id) hands.change({ chat: { ...now, session } });
   });
+}
+
+/** Escape closes a menu, and the keyboard goes on from where it was opened. */
+function escape(event: Event): void {
+  if ((event as KeyboardEvent).key !== "Escape") return;
+  event.stopPropagation();
+  const menu = event.currentTarget as HTMLElement;
+  menu.removeAttribute("open");
+  menu.querySelector("summary")?.focus();
+}
+
+/** Whoever opens a menu with a search types into it at once. */
+function opened({ currentTarget }: Event): void {
+  const menu = currentTarget as HTMLDetailsElement;
+  if (menu.open) menu.querySelector<HTMLElement>("input")?.focus();
 }
 
 function closeMenus(): void {

@@ -99,14 +99,11 @@ export function takeKey(field: KeyField): string {
 
 /** Adds a provider. Its key is taken from its field when the address was accepted, so that it is typed once. The provider's id. */
 export async function add(hands: Hands, asked: Requests["llm_add_provider"], field: KeyField): Promise<string> {
-  const hadNone = hands.state.models?.list.length === 0;
   const { id } = await hands.ask("llm_add_provider", asked);
   try {
     const api_key = takeKey(field);
     if (api_key !== "") await hands.ask("llm_set_api_key", { provider_id: id, api_key });
     await checked(hands, id);
-    // Whoever has no model yet wants this one.
-    if (hadNone && hands.state.providers.checks[id]?.available === true) await hands.ask("llm_set_active", { provider_id: id });
   } finally {
     // It is added, whatever came after that.
     await readAll(hands);
@@ -119,6 +116,8 @@ export const checkOf = (id: string) => `check ${id}`;
 async function checked(hands: Hands, id: string): Promise<void> {
   const answer = await hands.ask("llm_check_provider", { provider_id: id });
   know(hands, { checks: { ...hands.state.providers.checks, [id]: answer } });
+  // Whoever has no model yet wants this one.
+  if (answer.available && hands.state.models?.list.length === 0) await hands.ask("llm_set_active", { provider_id: id });
 }
 
 /** Asks a provider whether it takes its key. */

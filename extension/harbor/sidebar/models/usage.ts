@@ -30,7 +30,7 @@ export function usagePart(hands: Hands): Child[] {
 }
 
 function table(caption: string, first: string, rows: ModelUsage[], name: (row: ModelUsage) => Child, limit?: (row: ModelUsage) => string): VNode {
-  const heads = [first, "Requests", "In", "Out", ...(limit === undefined ? [] : ["A day"])];
+  const heads = [first, "Requests", "In", "Out", ...(limit === undefined ? [] : ["Limit a day"])];
   return h(
     "table.usage",
     { key: caption },

@@ -56,7 +56,7 @@ const CAUSES: { [cause: string]: string } = {
   overloaded: "Is overloaded. Try again later",
   refused: "Refused the request",
   not_found: "Nothing answers at this address as a model service does. Check the address",
-  unreachable: "Cannot be reached. Check that it runs, and the address",
+  unreachable: "Cannot be reached. Check that it runs, its address, and your network",
   timeout: "Did not answer in time",
   protocol: "Answered what Harbor cannot read. Check the address",
   cut: "Broke off its answer",
