@@ -169,6 +169,9 @@ for (const inBrowser of inBrowsers) {
           await panel.says("table.usage + table.usage", /You1.*no limit/s);
           await panel.page.run("for (const one of document.querySelectorAll('details')) one.open = true");
           await isFit(panel);
+          // What is at the end of it scrolls, and the head stays.
+          await panel.page.run("document.querySelector('[data-limit]').scrollIntoView({ block: 'start' })");
+          assert.equal(await panel.page.run("return scrollY + document.body.scrollTop"), 0);
           await panel.click("[id='budget owner']");
           await panel.type("#tokens", "1000");
           await panel.click("#save-budget");
