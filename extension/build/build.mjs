@@ -52,6 +52,7 @@ const STATIC = {
     "harbor/sidebar/sidebar.css",
     "harbor/sidebar/talk.css",
     "harbor/sidebar/markdown.css",
+    "harbor/sidebar/models.css",
     "shared/style/tokens.css",
   ],
   "web-agents-api": ["web-agents-api/options/options.html", "web-agents-api/options/options.css", "shared/style/tokens.css"],

@@ -153,7 +153,7 @@ for (const inBrowser of inBrowsers) {
     test("the sidebar shows servers as they are, and starts and stops them", () =>
       inBrowser.run(async ({ browser, harbor }: World) => {
         await harbor.everything();
-        const sidebar = await browser.open(browser.harborUrl("sidebar.html"));
+        const sidebar = await browser.open(browser.harborUrl("sidebar.html#servers"));
         const state = (wanted: string) =>
           until(wanted, async () => (await textOf(sidebar, ".state")) === wanted || undefined);
         await state("running");

@@ -50,19 +50,32 @@ export class Echo {
   /** When askers have left before the end. */
   readonly left: number[] = [];
 
-  private constructor(window: number) {
+  /** The key without which it answers nobody. */
+  readonly #key: string | undefined;
+  /** What it says that its model can, as llama-server does. */
+  readonly #props: object | undefined;
+
+  private constructor(window: number, key?: string, props?: object) {
     this.#window = window;
+    this.#key = key;
+    this.#props = props;
     this.#server = createServer((request, response) => void this.#answer(request, response));
   }
 
   /** One that a Harbor knows as `echo`, and uses where none is named. */
   static async start(harbor: Harbor, name = "echo", window = 4096): Promise<Echo> {
-    const echo = new Echo(window);
-    await new Promise<void>((resolve) => echo.#server.listen(0, "127.0.0.1", resolve));
-    // A test that fails before it ends this ends all the same.
-    echo.#server.unref();
+    const echo = await Echo.listen({ window });
     await harbor.cli("models", "add", "openai-compatible", "--name", name, "--url", echo.url);
     await harbor.cli("models", "default", `${name}:echo`);
+    return echo;
+  }
+
+  /** One that no Harbor knows yet. Fails where the port is taken. */
+  static async listen({ window = 4096, key, port = 0, props }: { window?: number; key?: string; port?: number; props?: object } = {}): Promise<Echo> {
+    const echo = new Echo(window, key, props);
+    await new Promise<void>((resolve, reject) => echo.#server.once("error", reject).listen(port, "127.0.0.1", resolve));
+    // A test that fails before it ends this ends all the same.
+    echo.#server.unref();
     return echo;
   }
 
@@ -87,7 +100,10 @@ export class Echo {
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const json = (status: number, value: unknown) => void response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(value));
-    if (request.url === "/v1/models") return json(200, { object: "list", data: [{ id: "echo", object: "model", max_model_len: this.#window }] });
+    if (this.#key !== undefined && request.headers.authorization !== `Bearer ${this.#key}`) return json(401, { error: { message: "No such key: make one at the harbour master's", code: "invalid_api_key" } });
+    // By its owner llama-server is known where it is looked for.
+    if (request.url === "/v1/models") return json(200, { object: "list", data: [{ id: "echo", object: "model", owned_by: "llamacpp", max_model_len: this.#window }] });
+    if (this.#props !== undefined && request.url?.startsWith("/props")) return json(200, this.#props);
     if (request.url !== "/v1/chat/completions") return json(404, { error: { message: "nothing here" } });
     let text = "";
     for await (const piece of request.setEncoding("utf8")) text += piece;

@@ -92,12 +92,31 @@ const CHATS = {
   chat_import: { text: hugeText },
   chat_update_session: { session_id: text, updates: chatUpdates },
   chat_delete_session: { session_id: text },
-  llm_list_models: {},
-  llm_get_active: {},
 } as const;
 
-/** What models sites use, and how much of them: less or more of it is no grant. */
+/** A provider's type or id. */
+const provider = needed((value) => typeof value === "string" && /^[a-z][a-z0-9-]{0,127}$/.test(value), "a provider's id");
+const on = needed((value) => value === true, "true");
+const grouping = needed((value) => value === "day" || value === "principal", "`day` or `principal`");
+
+/**
+ * Providers, with their keys, and how much of models may be used: less or more of it is no grant. What reaches another machine of one's own
+ * network, or another user's program, takes a command.
+ */
 const MODELS = {
+  llm_detect: {},
+  llm_list_providers: {},
+  llm_get_supported_providers: {},
+  llm_add_provider: { provider_type: provider, name: may(text), base_url: may(text) },
+  llm_configure_provider: { id: provider, enabled: on },
+  llm_remove_provider: { id: provider },
+  llm_set_api_key: { provider_id: provider, api_key: secret },
+  llm_remove_api_key: { provider_id: provider },
+  llm_check_provider: { provider_id: provider },
+  llm_list_models: {},
+  llm_get_active: {},
+  llm_set_active: { provider_id: provider, model_id: may(text) },
+  llm_usage: { since: may(whole), group_by: grouping },
   llm_list_budgets: {},
   llm_set_budget: { principal: text, tokens_per_day: may(whole) },
 } as const;

@@ -9,8 +9,10 @@ import { attach } from "./chat/attaching.ts";
 import { type Told, sentences } from "./chat/spoken.ts";
 import { type Child, h, render } from "./dom.ts";
 import { Hands, type View } from "./hands.ts";
+import { readFirstRun } from "./chat/first_run.ts";
 import { link } from "./link.ts";
 import { button } from "./parts.ts";
+import { NO_PROVIDERS } from "./models/known.ts";
 import { type Route, hrefOf, parseRoute } from "./route.ts";
 import { NO_SEARCH } from "./search.ts";
 import { type BridgeView, type SidebarPushes, WATCH_SITE } from "./serve.ts";
@@ -82,6 +84,8 @@ const store = new Store(
     composing: NOT_COMPOSING,
     leaving: undefined,
     models: undefined,
+    providers: NO_PROVIDERS,
+    firstRun: undefined,
     chats: undefined,
     adding: undefined,
   },
@@ -251,4 +255,5 @@ root("view").addEventListener("scroll", () => {
 });
 const { route: first } = store.state;
 store.change({ detail: first.at === "server" || first.at === "tool" ? { id: first.id } : undefined });
+void readFirstRun(hands);
 void begin();

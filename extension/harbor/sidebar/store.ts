@@ -27,10 +27,12 @@ import type {
 import type { BrowserToolsView } from "../browser/switch.ts";
 import type { Activity } from "./activity.ts";
 import type { Ways } from "./catalogued.ts";
+import type { FirstRun } from "./chat/first_run.ts";
 import type { Beginning } from "./chat/talk.ts";
 import type { Attachment, Item, Turn } from "./chat/transcript.ts";
 import type { Draft, Problems } from "./form/draft.ts";
 import type { Plan } from "./form/schema.ts";
+import type { Providers } from "./models/known.ts";
 import type { Route } from "./route.ts";
 import type { Search } from "./search.ts";
 import type { BridgeView } from "./serve.ts";
@@ -172,6 +174,9 @@ export interface State {
   leaving: string | undefined;
   /** The models there are, and the one that is used where none is chosen. */
   models: { list: Model[]; chosen: string | undefined } | undefined;
+  providers: Providers;
+  /** How far the first steps have got; `undefined`: not read yet. */
+  firstRun: FirstRun | undefined;
   /** The person's chats, the one that was used last first. */
   chats: { list: ChatSession[]; total: number; excerpts: { [id: string]: string }; isPartial: boolean } | undefined;
   /** What happens to a server of one's own that is being added, where something does. */

@@ -4,24 +4,30 @@
 
 import type { Model } from "../../../shared/protocol/generated/messages.ts";
 import { visible } from "../../../shared/text/visible.ts";
-import { type Child, type VNode, h } from "../dom.ts";
+import { type VNode, h } from "../dom.ts";
 import type { Hands } from "../hands.ts";
+import { placeSign } from "../models/adding.ts";
+import { search } from "../models/provider.ts";
+import { readModels } from "../models/reading.ts";
+import { MANY, marksOf, matching, placeWords } from "../models/words.ts";
 import { oneLine } from "../parts.ts";
 import { hrefOf } from "../route.ts";
 import { count } from "../words.ts";
+import { prepareFirstRun } from "./first_run.ts";
 
 const READ = "models of chats";
+/** The menu among the lists that are searched. */
+const MENU = "menu";
+/** So many models are shown at once; the search finds the rest. */
+const SHOWN = 50;
 
 /** Reads which models there are. */
 export function loadModels(hands: Hands, left?: AbortSignal): void {
   hands.read(
     READ,
     async (signal) => {
-      const { active, model } = await hands.ask("llm_get_active", {}, { signal });
-      const { models } = await hands.ask("llm_list_models", {}, { signal });
-      const first = models.find(({ provider }) => provider === active);
-      const chosen = model === undefined || active === undefined ? first?.id : `${active}:${model}`;
-      hands.change({ models: { list: models, chosen } });
+      await readModels(hands, signal);
+      await prepareFirstRun(hands, signal);
     },
     left,
   );
@@ -34,49 +40,49 @@ export function modelOf({ state }: Hands): string | undefined {
 
 /** The menu of models. */
 export function modelMenu(hands: Hands): VNode {
-  const { models } = hands.state;
+  const { models, providers } = hands.state;
   const now = modelOf(hands);
   const known = models?.list.find(({ id }) => id === now);
   const words = now === undefined ? (models === undefined ? "…" : "No model yet") : visible(known?.model ?? now).text;
-  const options = models?.list.map((one) => option(hands, one, one.id === now)) ?? [];
+  const all = models?.list ?? [];
+  const found = all.length > MANY ? matching(all, providers.queries[MENU] ?? "") : all;
+  const pickFirst = () => found[0] !== undefined && pick(hands, found[0]);
   return h(
     "details.menu",
-    { id: "model-menu" },
-    h("summary", { "aria-label": `Model: ${words}` }, place(known), h("span.cut", {}, words)),
-    h("div.sheet", {}, h("ul.options", {}, ...options), h("a", { href: hrefOf({ at: "models" }) }, "Add or change models")),
+    { id: "model-menu", on: { keydown: escape, toggle: opened } },
+    h("summary", { "aria-label": `Model: ${words}` }, known === undefined ? undefined : placeSign(known.is_local, placeWords(known)), h("span.cut", {}, words)),
+    h(
+      "div.sheet",
+      {},
+      all.length > MANY ? search(hands, MENU, "Search models", pickFirst) : undefined,
+      h("ul.options", {}, ...found.slice(0, SHOWN).map((one) => option(hands, one, one.id === now))),
+      all.length > 0 && found.length === 0 ? h("p.soft", { role: "status" }, "No model matches.") : undefined,
+      found.length > SHOWN ? h("p.soft", {}, `${found.length - SHOWN} more: search for a part of the name.`) : undefined,
+      h("a", { href: hrefOf({ at: "models" }) }, "Add or change models"),
+    ),
   );
-}
-
-function place(model: Model | undefined): Child {
-  if (model === undefined) return undefined;
-  return h("span.place", { "data-local": String(model.is_local), title: placeWords(model) }, h("span.unseen", {}, `${placeWords(model)}: `));
-}
-
-export function placeWords({ is_local: local }: Pick<Model, "is_local">): string {
-  return local ? "On this machine" : "Leaves this machine";
 }
 
 function option(hands: Hands, model: Model, isChosen: boolean): VNode {
-  const { id, context_window: window, tools, vision } = model;
-  const choose = () => {
-    const { composing, chat } = hands.state;
-    hands.change({ composing: { ...composing, model: id } });
-    closeMenus();
-    if (chat?.id !== undefined) {
-      const session_id = chat.id;
-      hands.act("choose model", async () => {
-        const { session } = await hands.ask("chat_update_session", { session_id, updates: { model: id } });
-        const { chat: now, composing: then } = hands.state;
-        if (now?.id === session_id) hands.change({ chat: { ...now, session }, composing: { ...then, model: undefined } });
-      });
-    }
-  };
-  const marks = [placeWords(model), window === undefined ? undefined : `${Math.round(window / 1_000)}k tokens`, tools === false ? "no tools" : undefined, vision === true ? "sees pictures" : undefined];
+  const { id } = model;
   return h(
     "li",
     { key: id },
-    h("button.option", { type: "button", "aria-pressed": String(isChosen), "data-model": visible(id).text, on: { click: choose } }, place(model), h("span.what", {}, oneLine(id), h("span.soft", {}, marks.filter((mark) => mark !== undefined).join(" · ")))),
+    h("button.option", { type: "button", "aria-pressed": String(isChosen), "data-model": visible(id).text, on: { click: () => pick(hands, model) } }, placeSign(model.is_local, placeWords(model)), h("span.what", {}, oneLine(id), h("span.soft", {}, [placeWords(model), ...marksOf(model)].join(" · ")))),
   );
+}
+
+function pick(hands: Hands, { id }: Model): void {
+  const { composing, chat, providers } = hands.state;
+  hands.change({ composing: { ...composing, model: id }, providers: { ...providers, queries: { ...providers.queries, [MENU]: "" } } });
+  closeMenus();
+  if (chat?.id === undefined) return;
+  const session_id = chat.id;
+  hands.act("choose model", async () => {
+    const { session } = await hands.ask("chat_update_session", { session_id, updates: { model: id } });
+    const { chat: now, composing: then } = hands.state;
+    if (now?.id === session_id) hands.change({ chat: { ...now, session }, composing: { ...then, model: undefined } });
+  });
 }
 
 /** The servers whose tools a chat may use; `undefined`: all. */
@@ -95,7 +101,7 @@ export function serverMenu(hands: Hands): VNode {
     return h("li", { key: id }, h("button.option.switch", { type: "button", role: "switch", "aria-checked": String(isOn), on: { click: change } }, oneLine(label)));
   });
   const none = servers.length === 0 ? h("p.soft", {}, "No servers yet. ", h("a", { href: hrefOf({ at: "add" }) }, "Add one")) : undefined;
-  return h("details.menu", { id: "server-menu" }, h("summary", { "aria-label": `Tools: ${words}` }, words), h("div.sheet", {}, none, h("ul.options", {}, ...boxes)));
+  return h("details.menu", { id: "server-menu", on: { keydown: escape } }, h("summary", { "aria-label": `Tools: ${words}` }, words), h("div.sheet", {}, none, h("ul.options", {}, ...boxes)));
 }
 
 function choose(hands: Hands, list: string[]): void {
@@ -111,6 +117,21 @@ function choose(hands: Hands, list: string[]): void {
     const { chat: now } = hands.state;
     if (now?.id === session_id) hands.change({ chat: { ...now, session } });
   });
+}
+
+/** Escape closes a menu, and the keyboard goes on from where it was opened. */
+function escape(event: Event): void {
+  if ((event as KeyboardEvent).key !== "Escape") return;
+  event.stopPropagation();
+  const menu = event.currentTarget as HTMLElement;
+  menu.removeAttribute("open");
+  menu.querySelector("summary")?.focus();
+}
+
+/** Whoever opens a menu with a search types into it at once. */
+function opened({ currentTarget }: Event): void {
+  const menu = currentTarget as HTMLDetailsElement;
+  if (menu.open) menu.querySelector<HTMLElement>("input")?.focus();
 }
 
 function closeMenus(): void {

@@ -2,6 +2,7 @@
 //
 // Owns the steps for each reason. They have to be enough for a person who has never heard of any of it.
 
+import { harborStep } from "../chat/first_run.ts";
 import { type Child, type VNode, h } from "../dom.ts";
 import type { Hands } from "../hands.ts";
 import { button, command, notice, sentence } from "../parts.ts";
@@ -84,6 +85,7 @@ const RELOAD: Child[] =
 
 function missing(hands: Hands): Child[] {
   return [
+    harborStep(hands),
     h("p", {}, "This extension needs the Harbor program on this machine, which runs the tools. It is not connected to this browser yet."),
     h(
       "ol.steps",

@@ -20,19 +20,24 @@ export function loadBudgets(hands: Hands, left?: AbortSignal): void {
 
 /** What stands at a site; nothing where it has nothing to do with models. */
 export function budgetOf(hands: Hands, origin: string): Child[] {
-  const { budgets, grants = [], budgeting } = hands.state;
+  const { budgets, grants = [] } = hands.state;
   if (budgets === undefined) return [failure(hands, READ)];
   const share = shareOf(origin, budgets);
   if (!usesModels(grants.filter((grant) => grant.origin === origin), share)) return [];
-  const here = budgeting?.origin === origin ? budgeting : undefined;
-  const open = () => hands.change({ budgeting: { origin, typed: String(share.limit ?? "") } });
   return [
     h("h3", {}, "Language model"),
     h("p", { id: "used" }, shareWords(share)),
     h("p.soft", {}, "A day begins at midnight UTC. At the limit the site's requests are refused."),
-    ...(here === undefined ? [h("p.buttons", {}, button("Change limit", open, { id: "budget", class: "small", "aria-label": `Change the daily limit of ${hostOf(origin)}` }))] : form(hands, origin, here)),
-    failure(hands, actOf(origin)),
+    ...limitOf(hands, origin, hostOf(origin), share.limit),
   ];
+}
+
+/** The way to another limit, and its form. `whose`: as the person calls it. */
+export function limitOf(hands: Hands, origin: string, whose: string, limit: number | undefined, id = "budget"): Child[] {
+  const { budgeting } = hands.state;
+  const open = () => hands.change({ budgeting: { origin, typed: String(limit ?? "") } });
+  const way = h("p.buttons", {}, button("Change limit", open, { id, class: "small", "aria-label": `Change the daily limit of ${whose}` }));
+  return [...(budgeting?.origin === origin ? form(hands, origin, budgeting) : [way]), failure(hands, actOf(origin))];
 }
 
 const actOf = (origin: string) => `budget ${origin}`;

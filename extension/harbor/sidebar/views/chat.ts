@@ -6,7 +6,9 @@ import { openTab, sessionStore } from "../../../shared/browser/api.ts";
 import type { Fields } from "../../../shared/ports/wire.ts";
 import { chatMenu } from "../chat/chat_menu.ts";
 import { composer, put, restore } from "../chat/composer.ts";
+import { firstRun } from "../chat/first_run.ts";
 import { conversation } from "../chat/list.ts";
+import { mismatch } from "../chat/mismatch.ts";
 import { loadModels, modelMenu, modelOf, serverMenu } from "../chat/picking.ts";
 import { READ_CHAT, type Said, Talk, asEvent } from "../chat/talk.ts";
 import type { Item } from "../chat/transcript.ts";
@@ -66,6 +68,7 @@ export const chat: View<Here> = {
   },
   foot: (hands) => [
     leaving(hands),
+    mismatch(hands),
     h("div.with", {}, serverMenu(hands), privacy(hands)),
     ...composer(hands, {
       send: (text) => send(hands, text),
@@ -122,14 +125,8 @@ function retry(hands: Hands): void {
 
 /** What is shown where nothing has been said. */
 function beginning(hands: Hands): Child[] {
-  const { models } = hands.state;
-  if (models !== undefined && models.list.length === 0) {
-    return [
-      h("h2", { tabindex: "-1", id: "title" }, "Choose a model first"),
-      h("p.soft", {}, "A model answers you. It can run on this machine, or at a service that you have a key for."),
-      h("p.buttons", {}, h("a.primary", { href: hrefOf({ at: "models" }) }, "Choose a model")),
-    ];
-  }
+  const first = firstRun(hands);
+  if (first !== undefined) return first;
   return [
     h("h2", { tabindex: "-1", id: "title" }, "What can I do here?"),
     h("p.soft", {}, "Ask anything. Tools that only read run by themselves. Everything else asks you first."),

@@ -1,0 +1,77 @@
+// What models have taken: by day, and by who asked, with what each may take.
+//
+// Owns the tables. Limits are changed at the site that they are of. Must never call an estimate a count.
+
+import type { Budget, ModelUsage } from "../../../shared/protocol/generated/messages.ts";
+import { shareOf } from "../budget.ts";
+import { type Child, type VNode, h } from "../dom.ts";
+import type { Hands } from "../hands.ts";
+import { failure, oneLine } from "../parts.ts";
+import { hrefOf, parseRoute } from "../route.ts";
+import { limitOf } from "../views/budget.ts";
+import { whoWords } from "./words.ts";
+
+/** So many days are shown. */
+const DAYS = 7;
+
+export function usagePart(hands: Hands): Child[] {
+  const { usage } = hands.state.providers;
+  if (usage === undefined) return [failure(hands, "usage")];
+  const { budgets } = hands.state;
+  const limits_ = h("details", { key: "limits" }, h("summary", {}, "Limits"), ...limits(hands));
+  if (usage.days.length === 0) return [h("p.soft", {}, "Nobody has asked a model in the last 30 days."), limits_, failure(hands, "usage")];
+  return [
+    table("Tokens by day", "Day", usage.days.slice(0, DAYS), (row) => row.day ?? ""),
+    table("Tokens by who asked, 30 days", "Who", usage.principals, ({ principal = "" }) => who(principal), budgets === undefined ? undefined : ({ principal = "" }) => limitWords(principal, budgets)),
+    h("p.soft", {}, "A day begins at midnight UTC. “about” marks what a provider did not count itself."),
+    limits_,
+    failure(hands, "usage"),
+  ];
+}
+
+function table(caption: string, first: string, rows: ModelUsage[], name: (row: ModelUsage) => Child, limit?: (row: ModelUsage) => string): VNode {
+  const heads = [first, "Requests", "In", "Out", ...(limit === undefined ? [] : ["Limit a day"])];
+  return h(
+    "table.usage",
+    { key: caption },
+    h("caption", {}, caption),
+    h("thead", {}, h("tr", {}, ...heads.map((head) => h("th", { scope: "col", key: head }, head)))),
+    h("tbody", {}, ...rows.map((row) => h("tr", {}, h("th", { scope: "row" }, name(row)), ...numbers(row).map((one) => h("td", {}, one)), limit === undefined ? undefined : h("td", {}, limit(row))))),
+  );
+}
+
+/** The numbers of a row. */
+export function numbers({ requests, input_tokens, output_tokens, exactness }: ModelUsage): string[] {
+  const tokens = (number: number) => `${exactness === "exact" || number === 0 ? "" : "about "}${number.toLocaleString("en")}`;
+  return [requests.toLocaleString("en"), tokens(input_tokens), tokens(output_tokens)];
+}
+
+/** Who asked, with the way to where that one's limit stands. */
+function who(principal: string): Child {
+  const place = { at: "site", origin: principal } as const;
+  if (parseRoute(hrefOf(place)).at !== "site") return oneLine(whoWords(principal));
+  return h("a", { href: hrefOf(place) }, oneLine(whoWords(principal)));
+}
+
+/** What one may take in a day. */
+export function limitWords(principal: string, budgets: { list: Budget[]; ofAnOrigin: number }): string {
+  const found = budgets.list.find((one) => one.principal === principal);
+  if (found === undefined && (principal === "owner" || principal === "*")) return "no limit";
+  const { limit } = shareOf(principal, budgets);
+  return limit === undefined ? "no limit" : limit.toLocaleString("en");
+}
+
+function limits(hands: Hands): Child[] {
+  const { budgets } = hands.state;
+  if (budgets === undefined) return [];
+  const row = (principal: string, name: string, whose: string) => {
+    const limit = budgets.list.find((one) => one.principal === principal)?.tokens_per_day;
+    const words = limit === undefined ? "no limit" : `${limit.toLocaleString("en")} tokens a day`;
+    return h("div", { key: principal, "data-limit": principal }, h("p", {}, `${name}: ${words}`), ...limitOf(hands, principal, whose, limit, `budget ${principal}`));
+  };
+  return [
+    row("owner", "You", "yourself"),
+    row("*", "Everybody together", "everybody together"),
+    h("p.soft", {}, `A site or AI client: ${budgets.ofAnOrigin.toLocaleString("en")} tokens a day unless you set another number. Its page has that: follow its name above, or see `, h("a", { href: hrefOf({ at: "sites" }) }, "Access"), "."),
+  ];
+}
