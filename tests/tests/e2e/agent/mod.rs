@@ -1,11 +1,14 @@
 //! The agent: turns with tools, approvals, sessions, runs; the model is scripted, all else is real.
 
 mod approvals;
+mod attachments;
+mod branches;
 mod faults;
 mod memory;
 mod owned;
 mod runs;
 mod scene;
+mod search;
 mod sessions;
 mod turns;
 mod typed;

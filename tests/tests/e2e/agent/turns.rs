@@ -30,7 +30,7 @@ fn a_call_of_the_model_reaches_its_server_and_its_result_the_model_in_each_forma
         assert_eq!(answer["usage"]["input_tokens"], 22, "{dialect}");
         assert_eq!(
             kinds(&scene),
-            ["usage", "tool_call", "tool_result", "text", "usage", "final"],
+            ["message", "usage", "tool_call", "tool_result", "text", "usage", "final"],
             "{dialect}"
         );
         let audit = scene.bridge.audit(&json!({"origin": "owner"}));
