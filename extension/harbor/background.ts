@@ -37,6 +37,7 @@ import { BrowserTools } from "./browser/switch.ts";
 import { parseSite } from "./beside.ts";
 import { tellGranted } from "./granted.ts";
 import { OWN_PORT } from "./own.ts";
+import { offerAsking } from "./page/menu.ts";
 import { consentHandler } from "./consent/handler.ts";
 import { LeftOut } from "./left_out.ts";
 import { peerHandler, stateForPeer } from "./peer.ts";
@@ -163,3 +164,4 @@ onPageShown((windowId, tabId) => {
 });
 onWindowClosed((windowId) => asking.windowClosed(windowId));
 openSidebarByButton();
+offerAsking(sessionStore);

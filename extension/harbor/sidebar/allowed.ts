@@ -91,6 +91,15 @@ const CHATS = {
   llm_get_active: {},
 } as const;
 
+const messages = needed((value) => Array.isArray(value) && value.length <= 8 && value.every(isFields), "a list of messages");
+
+/** A page in parts, and what servers offer to be attached. */
+const PAGES = {
+  llm_chat: { messages, model: may(text), max_tokens: may(whole), tool_choice: text },
+  mcp_list_resources: { server_id: id },
+  mcp_read_resource: { server_id: id, uri: text },
+} as const;
+
 /** What models sites use, and how much of them: less or more of it is no grant. */
 const MODELS = {
   llm_list_budgets: {},
@@ -130,7 +139,7 @@ const SECRETS = {
   oauth_revoke: { server_id: id },
 } as const;
 
-export const ALLOWED = { ...SERVERS, ...TOOLS, ...QUESTIONS, ...CHATS, ...SITES, ...MODELS, ...ADDING, ...SECRETS } as const satisfies {
+export const ALLOWED = { ...SERVERS, ...TOOLS, ...QUESTIONS, ...CHATS, ...PAGES, ...SITES, ...MODELS, ...ADDING, ...SECRETS } as const satisfies {
   [T in keyof Requests]?: { [F in keyof Requests[T]]?: Field };
 };
 

@@ -7,6 +7,8 @@ import type { Fields } from "../../shared/ports/wire.ts";
 import { type Child, h, render } from "./dom.ts";
 import { Hands, type View } from "./hands.ts";
 import { link } from "./link.ts";
+import { lookAtPage, watchPage } from "./chat/page_open.ts";
+import { NO_PAGE } from "./chat/page_rules.ts";
 import { type Route, hrefOf, parseRoute } from "./route.ts";
 import { NO_SEARCH } from "./search.ts";
 import { type BridgeView, type SidebarPushes, WATCH_SITE } from "./serve.ts";
@@ -75,6 +77,8 @@ const store = new Store(
     installation: undefined,
     chat: undefined,
     composing: NOT_COMPOSING,
+    page: NO_PAGE,
+    at: undefined,
     models: undefined,
     chats: undefined,
     adding: undefined,
@@ -109,6 +113,7 @@ function heard(type: string, payload: Fields): void {
     viewOf(state.route).heard?.(hands, state.route, type, payload);
   } else if (type === "site") {
     store.change({ site: (payload as SidebarPushes["site"]).site });
+    void lookAtPage(hands);
   } else {
     if (type === "grant_changed") loadGrants(hands);
     if (type === "approval") loadQuestions(hands);
@@ -214,3 +219,4 @@ addEventListener("hashchange", moved);
 const { route: first } = store.state;
 store.change({ detail: first.at === "server" || first.at === "tool" ? { id: first.id } : undefined });
 void begin();
+watchPage(hands);

@@ -30,6 +30,8 @@ import type { Ways } from "./catalogued.ts";
 import type { Beginning } from "./chat/talk.ts";
 import type { Attachment, Item, Turn } from "./chat/transcript.ts";
 import type { Draft, Problems } from "./form/draft.ts";
+import type { At } from "./chat/at.ts";
+import type { PageState } from "./chat/page_rules.ts";
 import type { Plan } from "./form/schema.ts";
 import type { Route } from "./route.ts";
 import type { Search } from "./search.ts";
@@ -169,6 +171,10 @@ export interface State {
   installation: Installation | undefined;
   chat: Chat | undefined;
   composing: Composing;
+  /** The page beside the panel, as far as it may be read. */
+  page: PageState;
+  /** What the person chooses from after an `@`. */
+  at: At | undefined;
   /** The models there are, and the one that is used where none is chosen. */
   models: { list: Model[]; chosen: string | undefined } | undefined;
   /** The person's chats, the one that was used last first. */

@@ -6,8 +6,10 @@
 import { sessionStore } from "../../../shared/browser/api.ts";
 import { type Child, type VNode, h } from "../dom.ts";
 import type { Hands } from "../hands.ts";
-import { button, failure, foreign } from "../parts.ts";
+import { button, failure } from "../parts.ts";
 import type { Attached } from "../store.ts";
+import { atKey, atList, atProps, atTyped } from "./at_list.ts";
+import { attachedChip, pageChip, pageKey } from "./page_chip.ts";
 import { SAY, isBusy } from "./talk.ts";
 
 const FIELD = "say-text";
@@ -62,6 +64,7 @@ export function composer(hands: Hands, doing: Composer): Child[] {
     doing.send(text);
   };
   const key = (event: Event) => {
+    if (atKey(hands, event) || pageKey(hands, event)) return;
     const { key: name, shiftKey, isComposing } = event as KeyboardEvent;
     if (name === "Enter" && !shiftKey && !isComposing) {
       event.preventDefault();
@@ -72,10 +75,15 @@ export function composer(hands: Hands, doing: Composer): Child[] {
       if (before !== undefined) event.preventDefault(), put(before);
     }
   };
-  const input = () => keep(chat?.id, typed());
-  const props = { id: FIELD, rows: 1, placeholder: "Ask, or type / for actions", "aria-label": "Your message", autocomplete: "off" };
+  const input = () => {
+    keep(chat?.id, typed());
+    atTyped(hands);
+  };
+  const props = { id: FIELD, rows: 1, placeholder: "Ask, or type / for actions", "aria-label": "Your message", autocomplete: "off", ...atProps(hands) };
   return [
     failure(hands, SAY),
+    ...pageChip(hands),
+    ...atList(hands),
     composing.editing === undefined ? undefined : h("p.soft", {}, "Editing: your new message begins a branch. "),
     composing.attached.length === 0 ? undefined : h("ul.chips", { "aria-label": "Goes with your message" }, ...composing.attached.map((one) => chip(hands, one))),
     h(
@@ -94,5 +102,5 @@ function chip(hands: Hands, one: Attached): VNode {
     const { composing } = hands.state;
     hands.change({ composing: { ...composing, attached: composing.attached.filter(({ id }) => id !== one.id) } });
   };
-  return h("li.chip", { key: String(one.id) }, foreign(one.title), button("×", remove, { class: "quiet", "aria-label": `Remove ${one.title}` }));
+  return attachedChip(one, remove);
 }
