@@ -2,7 +2,7 @@
 //
 // Owns which of them is marked, and the keys meanwhile. Must never read a tab, a file or a resource that the person has not chosen.
 
-import { allTabs, askForTabs, maySeeTabs } from "../../../shared/browser/tabs.ts";
+import { allTabs, askForTabs, mayReadSite, maySeeTabs } from "../../../shared/browser/tabs.ts";
 import { isFields } from "../../../shared/ports/wire.ts";
 import { type Child, type Props, h } from "../dom.ts";
 import type { Hands } from "../hands.ts";
@@ -118,10 +118,13 @@ async function load(hands: Hands): Promise<void> {
 
 async function tabItems(hands: Hands): Promise<AtItem[]> {
   const tabs = (await allTabs()).filter(({ isPrivate }) => isPrivate !== true);
-  const items = tabs.flatMap(({ id, url, title }): AtItem[] => {
+  const found = tabs.map(async ({ id, url, title }): Promise<AtItem[]> => {
     const origin = originOf(url);
-    return origin === undefined ? [] : [{ group: "Tabs", key: `tab ${id}`, label: title || url, about: new URL(url).host, choose: () => attachTab(hands, id, origin) }];
+    if (origin === undefined) return [];
+    const mayRead = await mayReadSite(origin);
+    return [{ group: "Tabs", key: `tab ${id}`, label: title || url, about: new URL(url).host, choose: () => attachTab(hands, id, origin, mayRead) }];
   });
+  const items = (await Promise.all(found)).flat();
   if (await maySeeTabs()) return items;
   return [...items, { group: "Tabs", key: "show tabs", label: "Show all open tabs…", isOurs: true, choose: () => void showTabs(hands) }];
 }

@@ -82,8 +82,9 @@ export function composer(hands: Hands, doing: Composer): Child[] {
   const props = { id: FIELD, rows: 1, placeholder: "Ask, or type / for actions", "aria-label": "Your message", autocomplete: "off", ...atProps(hands) };
   return [
     failure(hands, SAY),
-    ...pageChip(hands),
-    ...atList(hands),
+    // Each in a place of its own: what comes and goes there moves nothing, least of all the field.
+    h("div", { key: "page place" }, ...pageChip(hands)),
+    h("div", { key: "at place" }, ...atList(hands)),
     composing.editing === undefined ? undefined : h("p.soft", {}, "Editing: your new message begins a branch. "),
     composing.attached.length === 0 ? undefined : h("ul.chips", { "aria-label": "Goes with your message" }, ...composing.attached.map((one) => chip(hands, one))),
     h(

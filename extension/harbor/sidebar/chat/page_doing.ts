@@ -122,7 +122,7 @@ export function attachPicture(hands: Hands): void {
   withPage(hands, async () => {
     const id = modelOf(hands);
     if (hands.state.models?.list.find((model) => model.id === id)?.vision !== true) throw new PageError(BLIND);
-    if (!(await askForAllSites().catch(() => false))) throw new PageError("The browser gives pictures of tabs only to who may read all sites. You did not allow that, so there is none.");
+    if (!hands.state.page.mayPicture && !(await askForAllSites().catch(() => false))) throw new PageError("The browser gives pictures of tabs only to who may read all sites. You did not allow that, so there is none.");
     changePage(hands, { mayRead: true });
     const { tab } = await allowed(hands);
     const shown = await tabOf(tab);
@@ -130,10 +130,10 @@ export function attachPicture(hands: Hands): void {
   });
 }
 
-/** A page of another tab. */
-export function attachTab(hands: Hands, tab: number, origin: string): void {
+/** A page of another tab; `mayRead`: the browser has not to be asked. */
+export function attachTab(hands: Hands, tab: number, origin: string, mayRead: boolean): void {
   withPage(hands, async () => {
-    if (!(await askForSite(origin).catch(() => false))) throw new PageError(REFUSED);
+    if (!mayRead && !(await askForSite(origin).catch(() => false))) throw new PageError(REFUSED);
     await judged(hands, origin);
     attachText(hands, await readPage(tab));
     await lookAtPage(hands);

@@ -4,7 +4,7 @@
 // person has not switched on.
 
 import { localStore, onKept, onPageShown, ownWindow } from "../../../shared/browser/api.ts";
-import { type TabView, maySeeTabs, mayReadSite, onPermissions, ownTab, tabOf, tabShownIn } from "../../../shared/browser/tabs.ts";
+import { type TabView, maySeeTabs, mayReadAllSites, mayReadSite, onPermissions, ownTab, tabOf, tabShownIn } from "../../../shared/browser/tabs.ts";
 import { PAGE_ASKED } from "../../page/menu.ts";
 import type { Hosts } from "../../page/hosts.ts";
 import type { Hands } from "../hands.ts";
@@ -17,15 +17,16 @@ const choiceKey = (origin: string) => `page ${origin}`;
 /** Which look-up is the newest: an older one that ends later says nothing. */
 let newest = 0;
 
-/** Follows the page of the panel's window. */
-export function watchPage(hands: Hands): void {
+/** Follows the page of the panel's window; `take`: the person has asked about one in its menu. */
+export function watchPage(hands: Hands, take: () => Promise<void>): void {
   const again = () => void lookAtPage(hands).catch((error: unknown) => console.error("the page beside the panel could not be looked at", error));
   onPageShown((shown) => void ownWindow().then((own) => own === shown && again()));
   onPermissions(again);
   // The person's click in the menu of a page leads to the chat, which takes what was asked.
   onKept(PAGE_ASKED, (asked) => {
-    if (asked === null) return;
-    if (hands.state.route.at !== "chat") hands.go({ at: "chat", ...(hands.state.chat?.id === undefined ? {} : { id: hands.state.chat.id }) });
+    if (asked === null || asked === undefined) return;
+    if (hands.state.route.at === "chat" && hands.state.bridge.state === "ready") void take();
+    else hands.go({ at: "chat", ...(hands.state.chat?.id === undefined ? {} : { id: hands.state.chat.id }) });
   });
 }
 
@@ -38,18 +39,23 @@ export async function lookAtPage(hands: Hands): Promise<void> {
   const look = ++newest;
   const open = await openPage(hands);
   const { origin } = open ?? {};
-  const [mayRead, choice, hosts] = await Promise.all([mayReadNow(open), choiceOf(origin), hostsOf(hands)]);
+  const [mayRead, mayPicture, choice, hosts] = await Promise.all([mayReadNow(open), mayReadAllSites(), choiceOf(origin), hostsOf(hands)]);
   if (look !== newest) return;
   const before = hands.state.page;
   const isSame = before.open?.tab === open?.tab && before.open?.url === open?.url && open?.isLoading === false;
-  changePage(hands, { open, mayRead, choice, hosts, read: isSame ? before.read : undefined, ...(isSame ? {} : { isShown: false, problem: undefined }) });
+  changePage(hands, { open, mayRead, mayPicture, choice, hosts, read: isSame ? before.read : undefined, ...(isSame ? {} : { isShown: false, problem: undefined }) });
   const { page } = hands.state;
-  if (open === undefined || open.isLoading || !mayRead || standingOf(page).is !== "on") return;
+  // Nobody waits for that: it is read anew when it is sent.
+  if (open !== undefined && !open.isLoading && mayRead && standingOf(page).is === "on") void readAhead(hands, open.tab, look);
+}
+
+/** Reads a page that goes with messages: what fields it has, and how long it is. */
+async function readAhead(hands: Hands, tab: number, look: number): Promise<void> {
   try {
-    const read = await readPage(open.tab);
+    const read = await readPage(tab);
     if (look === newest) changePage(hands, { read });
   } catch (error) {
-    // It is read anew when it is sent, and then said.
+    // It is said when it is sent.
     if (!(error instanceof PageError)) throw error;
   }
 }

@@ -24,6 +24,8 @@ export interface PageState {
   open: OpenPage | undefined;
   /** Whether the browser lets the extension read it now. */
   mayRead: boolean;
+  /** Whether the browser gives pictures of tabs. */
+  mayPicture: boolean;
   choice: Choice | undefined;
   /** `undefined`: the bridge has not said. */
   hosts: Hosts | undefined;
@@ -40,7 +42,7 @@ export interface PageState {
 }
 
 export const NO_PAGE: PageState = {
-  ...{ open: undefined, mayRead: false, choice: undefined, hosts: undefined, read: undefined },
+  ...{ open: undefined, mayRead: false, mayPicture: false, choice: undefined, hosts: undefined, read: undefined },
   ...{ isShown: false, problem: undefined, progress: undefined, picking: undefined },
 };
 
