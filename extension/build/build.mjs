@@ -25,7 +25,7 @@ const SCRIPTS = {
       },
     },
     { format: "esm", panel: true, files: { sidebar: "harbor/sidebar/sidebar.ts" } },
-    { format: "iife", files: { browser_part: "harbor/browser/page/part.ts", browser_own_world: "harbor/browser/page/own_world.ts" } },
+    { format: "iife", files: { browser_part: "harbor/browser/page/part.ts", browser_own_world: "harbor/browser/page/own_world.ts", page_part: "harbor/page/part.ts" } },
   ],
   "web-agents-api": [
     { format: "esm", files: { background: "web-agents-api/background.ts", options: "web-agents-api/options/options.ts" } },
@@ -53,6 +53,7 @@ const STATIC = {
     "harbor/sidebar/talk.css",
     "harbor/sidebar/markdown.css",
     "harbor/sidebar/models.css",
+    "harbor/sidebar/page.css",
     "shared/style/tokens.css",
   ],
   "web-agents-api": ["web-agents-api/options/options.html", "web-agents-api/options/options.css", "shared/style/tokens.css"],

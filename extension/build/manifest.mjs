@@ -94,11 +94,15 @@ function harbor(browser, keys) {
     name: "Harbor",
     description: "MCP servers on your own machine, isolated, for the sites that you allow.",
     // Notices tell of an answer that came while no panel was open.
-    permissions: ["nativeMessaging", "notifications", "storage", ...(browser === "chrome" ? ["sidePanel"] : [])],
-    // For the browser tools: asked for when the person switches them on.
-    optional_permissions: ["scripting", "tabGroups", "webNavigation", "webRequest"],
+    // The last three are for "Ask Harbor about this" in the menu of a page: none of them reads a page before the person has clicked there.
+    permissions: ["nativeMessaging", "notifications", "storage", ...(browser === "chrome" ? ["sidePanel"] : []), "activeTab", "contextMenus", "scripting"],
+    // For the browser tools: asked for when the person switches them on. `tabs`, the names of open tabs: when they are to be listed.
+    optional_permissions: ["tabGroups", "tabs", "webNavigation", "webRequest"],
+    // Besides for reading the open page: then the one site is asked for, by the click in the panel. A click there gives no `activeTab`.
     optional_host_permissions: ["<all_urls>"],
     action: { default_title: "Harbor" },
+    // On a Mac the same with Command stops loading.
+    commands: { [browser === "chrome" ? "_execute_action" : "_execute_sidebar_action"]: { suggested_key: { default: "Ctrl+Period", mac: "MacCtrl+Period" } } },
     ...panel,
     ...connectable(browser, keys["web-agents-api"]),
   };

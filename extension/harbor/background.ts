@@ -40,6 +40,7 @@ import { BrowserTools } from "./browser/switch.ts";
 import { parseSite } from "./beside.ts";
 import { tellGranted } from "./granted.ts";
 import { OWN_PORT } from "./own.ts";
+import { offerAsking } from "./page/menu.ts";
 import { consentHandler } from "./consent/handler.ts";
 import { LeftOut } from "./left_out.ts";
 import { peerHandler, stateForPeer } from "./peer.ts";
@@ -173,3 +174,4 @@ onWindowClosed((windowId) => asking.windowClosed(windowId));
 // No click on a notice can open a panel: the chat opens in a tab.
 onNoticeClicked((place) => openTab(ownUrl(place)));
 openSidebarByButton();
+offerAsking(sessionStore);

@@ -94,6 +94,15 @@ const CHATS = {
   chat_delete_session: { session_id: text },
 } as const;
 
+const messages = needed((value) => Array.isArray(value) && value.length <= 8 && value.every(isFields), "a list of messages");
+
+/** A page in parts, and what servers offer to be attached. */
+const PAGES = {
+  llm_chat: { messages, model: may(text), max_tokens: may(whole), tool_choice: text },
+  mcp_list_resources: { server_id: id },
+  mcp_read_resource: { server_id: id, uri: text },
+} as const;
+
 /** A provider's type or id. */
 const provider = needed((value) => typeof value === "string" && /^[a-z][a-z0-9-]{0,127}$/.test(value), "a provider's id");
 const on = needed((value) => value === true, "true");
@@ -154,7 +163,7 @@ const SECRETS = {
   oauth_revoke: { server_id: id },
 } as const;
 
-export const ALLOWED = { ...SERVERS, ...TOOLS, ...QUESTIONS, ...CHATS, ...SITES, ...MODELS, ...ADDING, ...SECRETS } as const satisfies {
+export const ALLOWED = { ...SERVERS, ...TOOLS, ...QUESTIONS, ...CHATS, ...PAGES, ...SITES, ...MODELS, ...ADDING, ...SECRETS } as const satisfies {
   [T in keyof Requests]?: { [F in keyof Requests[T]]?: Field };
 };
 

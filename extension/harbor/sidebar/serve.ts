@@ -11,6 +11,7 @@ import { CodedError } from "../../shared/protocol/codes.ts";
 import type { Pushes, Server } from "../../shared/protocol/generated/messages.ts";
 import type { BrowserToolsChange, BrowserToolsView } from "../browser/switch.ts";
 import { parseChange } from "../browser/switch.ts";
+import { hostsOf } from "../page/hosts.ts";
 import { parseAllowed } from "./allowed.ts";
 import { CLIENT_TOOLS, type ClientTools, parseClientTools, toolsOf } from "./clients.ts";
 import type { Site } from "./site.ts";
@@ -46,6 +47,9 @@ export const PAGE_OPTIONS = "page_options";
 
 /** And whether AI clients may use this browser, with what they have open: switches it with `on`, ends a session with `stop`. */
 export const BROWSER_TOOLS = "browser_tools";
+
+/** And which sites the person wants kept from tools; empty where the bridge does not say. */
+export const PAGE_HOSTS = "page_hosts";
 
 /** How long calls are gathered before the sidebar hears of them. */
 const ACTIVITY_MS = 250;
@@ -192,6 +196,7 @@ export class Sidebars {
     if (asked === WATCH_SITE) return this.#watchSite(sidebar, payload);
     if (asked === PAGE_OPTIONS) return this.#pages.openOptions().then(() => ({}));
     if (asked === BROWSER_TOOLS) return this.#pages.browserTools(parseChange(payload));
+    if (asked === PAGE_HOSTS) return { hosts: hostsOf((await this.#bridge.request("get_config", {}, { signal })).config) };
     if (asked === CLIENT_TOOLS) return this.#switchTools(parseClientTools(payload));
     const { type, fields } = parseAllowed(asked, payload);
     if (type === "approvals_answer") this.#pages.answered(String(fields["approval_id"]));

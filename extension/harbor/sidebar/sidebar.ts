@@ -13,6 +13,9 @@ import { readFirstRun } from "./chat/first_run.ts";
 import { link } from "./link.ts";
 import { button } from "./parts.ts";
 import { NO_PROVIDERS } from "./models/known.ts";
+import { takeAsked } from "./chat/page_asked.ts";
+import { lookAtPage, watchPage } from "./chat/page_open.ts";
+import { NO_PAGE } from "./chat/page_rules.ts";
 import { type Route, hrefOf, parseRoute } from "./route.ts";
 import { NO_SEARCH } from "./search.ts";
 import { type BridgeView, type SidebarPushes, WATCH_SITE } from "./serve.ts";
@@ -83,6 +86,8 @@ const store = new Store(
     chat: undefined,
     composing: NOT_COMPOSING,
     leaving: undefined,
+    page: NO_PAGE,
+    at: undefined,
     models: undefined,
     providers: NO_PROVIDERS,
     firstRun: undefined,
@@ -119,6 +124,7 @@ function heard(type: string, payload: Fields): void {
     viewOf(state.route).heard?.(hands, state.route, type, payload);
   } else if (type === "site") {
     store.change({ site: (payload as SidebarPushes["site"]).site });
+    void lookAtPage(hands);
   } else {
     if (type === "grant_changed") loadGrants(hands);
     if (type === "approval") loadQuestions(hands);
@@ -257,3 +263,4 @@ const { route: first } = store.state;
 store.change({ detail: first.at === "server" || first.at === "tool" ? { id: first.id } : undefined });
 void readFirstRun(hands);
 void begin();
+watchPage(hands, () => takeAsked(hands));

@@ -31,6 +31,8 @@ import type { FirstRun } from "./chat/first_run.ts";
 import type { Beginning } from "./chat/talk.ts";
 import type { Attachment, Item, Turn } from "./chat/transcript.ts";
 import type { Draft, Problems } from "./form/draft.ts";
+import type { At } from "./chat/at.ts";
+import type { PageState } from "./chat/page_rules.ts";
 import type { Plan } from "./form/schema.ts";
 import type { Providers } from "./models/known.ts";
 import type { Route } from "./route.ts";
@@ -172,6 +174,10 @@ export interface State {
   composing: Composing;
   /** A link of an answer whose address carries data: the person is asked before it opens. */
   leaving: string | undefined;
+  /** The page beside the panel, as far as it may be read. */
+  page: PageState;
+  /** What the person chooses from after an `@`. */
+  at: At | undefined;
   /** The models there are, and the one that is used where none is chosen. */
   models: { list: Model[]; chosen: string | undefined } | undefined;
   providers: Providers;

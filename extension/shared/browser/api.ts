@@ -122,6 +122,13 @@ export function keepStoresFromContent(): void {
   for (const area of [chrome.storage.local, chrome.storage.session]) void area.setAccessLevel?.({ accessLevel: "TRUSTED_CONTEXTS" });
 }
 
+/** Called when what is kept under a name becomes another thing. */
+export function onKept(key: string, listener: (value: unknown) => void): void {
+  chrome.storage.session.onChanged.addListener((changes) => {
+    if (changes[key] !== undefined) listener(changes[key].newValue);
+  });
+}
+
 export function onTabClosed(listener: (tabId: number) => void): void {
   chrome.tabs.onRemoved.addListener(listener);
 }
@@ -248,4 +255,40 @@ function senderOf(sender: chrome.runtime.MessageSender | undefined): Sender {
   if (documentId !== undefined) found.documentId = documentId;
   if (tab?.id !== undefined) found.tab = { id: tab.id, incognito: tab.incognito };
   return found;
+}
+
+/** What was clicked in the menu of a page. */
+export interface MenuClick {
+  window: number;
+  tab: number;
+  url: string;
+  /** The selected text; empty where none is. */
+  selection: string;
+  /** The address of a link, and that of a picture. */
+  link?: string;
+  picture?: string;
+}
+
+/** Puts an entry into the menu of web pages. The click lets the extension read that tab until it goes elsewhere. */
+export function offerInMenu(id: string, title: string, clicked: (click: MenuClick) => void): void {
+  // What a background before this one has put there is still there.
+  chrome.contextMenus.removeAll(() => {
+    const contexts: `${chrome.contextMenus.ContextType}`[] = ["page", "selection", "link", "image"];
+    chrome.contextMenus.create({ id, title, contexts: contexts as [`${chrome.contextMenus.ContextType}`], documentUrlPatterns: ["http://*/*", "https://*/*"] });
+  });
+  chrome.contextMenus.onClicked.addListener(({ menuItemId, selectionText, linkUrl, srcUrl, pageUrl }, tab) => {
+    if (menuItemId !== id || tab?.id === undefined || tab.windowId === undefined) return;
+    const of = { ...(linkUrl === undefined ? {} : { link: linkUrl }), ...(srcUrl === undefined ? {} : { picture: srcUrl }) };
+    clicked({ window: tab.windowId, tab: tab.id, url: tab.url ?? pageUrl ?? "", selection: selectionText ?? "", ...of });
+  });
+}
+
+/** Opens the sidebar of a window: for a click only, and before anything else is waited for. */
+export function openPanel(windowId: number): void {
+  if (__BROWSER__ === "chrome") {
+    void chrome.sidePanel.open({ windowId }).catch(() => undefined);
+    return;
+  }
+  const firefox = chrome as unknown as { sidebarAction: { open(): Promise<void> } };
+  void firefox.sidebarAction.open().catch(() => undefined);
 }

@@ -21,6 +21,7 @@ export interface TabView {
   title: string;
   active: boolean;
   loading: boolean;
+  isPrivate?: true;
   /** It shows nothing: its page has crashed, or the browser has thrown it out of memory. */
   without?: "crashed" | "discarded";
 }
@@ -38,6 +39,7 @@ const viewOf = (tab: chrome.tabs.Tab): TabView => ({
   title: tab.title ?? "",
   active: tab.active,
   loading: tab.status === "loading",
+  ...(tab.incognito ? { isPrivate: true } : {}),
   ...lossOf(tab),
 });
 
@@ -45,6 +47,25 @@ export const mayUsePages = (): Promise<boolean> => chrome.permissions.contains(T
 
 /** Has to be called from a click. */
 export const askForPages = (): Promise<boolean> => chrome.permissions.request(TOOL_PERMISSIONS as chrome.permissions.Permissions);
+
+/** The addresses of a site, as permissions name them: without a port, which Firefox has no word for. */
+const placesOf = (origin: string): chrome.permissions.Permissions => ({ origins: [`${origin.replace(/:\d+$/, "")}/*`] });
+
+/** Whether the person has let the extension read a site. */
+export const mayReadSite = (origin: string): Promise<boolean> => chrome.permissions.contains(placesOf(origin));
+
+/** Has to be called from a click, before anything is waited for; at once true where it is allowed already. */
+export const askForSite = (origin: string): Promise<boolean> => chrome.permissions.request(placesOf(origin));
+
+/** Browsers give pictures of tabs to whoever may read all sites. */
+const ALL_SITES = { origins: ["<all_urls>"] };
+export const mayReadAllSites = (): Promise<boolean> => chrome.permissions.contains(ALL_SITES);
+export const askForAllSites = (): Promise<boolean> => chrome.permissions.request(ALL_SITES);
+
+/** The names and addresses of all tabs, not what stands in them. */
+const TAB_NAMES: chrome.permissions.Permissions = { permissions: ["tabs"] };
+export const maySeeTabs = (): Promise<boolean> => chrome.permissions.contains(TAB_NAMES);
+export const askForTabs = (): Promise<boolean> => chrome.permissions.request(TAB_NAMES);
 
 export function onPermissions(listener: () => void): void {
   chrome.permissions.onAdded.addListener(listener);
@@ -62,6 +83,20 @@ export async function tabOf(id: number): Promise<TabView | undefined> {
   const tab = id < 0 ? undefined : await chrome.tabs.get(id).catch(() => undefined);
   return tab === undefined ? undefined : viewOf(tab);
 }
+
+/** The tab that a window shows. */
+export async function tabShownIn(windowId: number): Promise<TabView | undefined> {
+  const [tab] = await chrome.tabs.query({ active: true, windowId });
+  return tab === undefined ? undefined : viewOf(tab);
+}
+
+/** All tabs, in their order; addresses and titles as far as the extension may see them. */
+export async function allTabs(): Promise<TabView[]> {
+  return (await chrome.tabs.query({})).map(viewOf);
+}
+
+/** The tab of the page that asks, where it is in one. */
+export const ownTab = async (): Promise<number | undefined> => (await chrome.tabs.getCurrent())?.id;
 
 export const goTo = async (id: number, url: string): Promise<void> => void (await chrome.tabs.update(id, { url }));
 export const reload = (id: number): Promise<void> => chrome.tabs.reload(id);

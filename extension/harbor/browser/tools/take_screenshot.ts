@@ -7,9 +7,7 @@ import { ToolError, isOn, numbers, texts } from "../call.ts";
 import { WentAway } from "../documents.ts";
 import { type Hand, type Tool, inDocument, now } from "../hand.ts";
 import type { Replies } from "../page/commands.ts";
-
-/** The longest side of a picture: larger ones are refused or made smaller by those who read them. */
-const LONGEST = 1_568;
+import { LONGEST, base64, blobOf } from "../picture.ts";
 
 /** How many windows high a page is drawn at most, and how long the browser wants to rest between two pictures, in milliseconds. */
 const MOST_PIECES = 12;
@@ -128,17 +126,4 @@ function within(box: Box, { width, height }: { width: number; height: number }):
   const part = { x, y, width: Math.min(box.x + box.width, width) - x, height: Math.min(box.y + box.height, height) - y };
   if (part.width < 1 || part.height < 1) throw new ToolError("no part of it is in the window");
   return part;
-}
-
-/** Of a data URL; `fetch` is closed to this extension. */
-function blobOf(url: string): Blob {
-  const bytes = Uint8Array.from(atob(url.slice(url.indexOf(",") + 1)), (letter) => letter.charCodeAt(0));
-  return new Blob([bytes], { type: "image/png" });
-}
-
-function base64(bytes: Uint8Array): string {
-  let text = "";
-  // In pieces: a call takes only so many arguments.
-  for (let at = 0; at < bytes.length; at += 8_192) text += String.fromCharCode(...bytes.subarray(at, at + 8_192));
-  return btoa(text);
 }

@@ -6,11 +6,13 @@
 import { sessionStore } from "../../../shared/browser/api.ts";
 import { type Child, type VNode, h } from "../dom.ts";
 import type { Hands } from "../hands.ts";
-import { button, failure, foreign } from "../parts.ts";
+import { button, failure } from "../parts.ts";
 import type { Attached } from "../store.ts";
 import type { Action } from "./actions.ts";
 import { ATTACH, attach } from "./attaching.ts";
 import { matching, slashMenu } from "./slash.ts";
+import { atKey, atList, atProps, atTyped } from "./at_list.ts";
+import { attachedChip, pageChip, pageKey } from "./page_chip.ts";
 import { SAY, isBusy } from "./talk.ts";
 
 const FIELD = "say-text";
@@ -67,6 +69,7 @@ export function composer(hands: Hands, doing: Composer): Child[] {
     doing.send(text);
   };
   const key = (event: Event) => {
+    if (atKey(hands, event) || pageKey(hands, event)) return;
     const { key: name, shiftKey, isComposing } = event as KeyboardEvent;
     if (matching(hands, doing, typed()).key(event as KeyboardEvent)) return;
     if (name === "Enter" && !shiftKey && !isComposing) {
@@ -82,17 +85,21 @@ export function composer(hands: Hands, doing: Composer): Child[] {
     keep(chat?.id, typed());
     // What stands above the field follows what is typed.
     hands.change({});
+    atTyped(hands);
   };
   const paste = (event: Event) => {
     const files = (event as ClipboardEvent).clipboardData?.files ?? [];
     if (files.length > 0) event.preventDefault(), attach(hands, files);
   };
   const edited = () => hands.change({ composing: { ...hands.state.composing, editing: undefined } });
-  const props = { id: FIELD, rows: 1, placeholder: "Ask, or type / for actions", "aria-label": "Your message", autocomplete: "off" };
+  const props = { id: FIELD, rows: 1, placeholder: "Ask, or type / for actions", "aria-label": "Your message", autocomplete: "off", ...atProps(hands) };
   return [
     failure(hands, SAY),
     failure(hands, ATTACH),
-    slashMenu(hands, doing, typed()),
+    // Each in a place of its own: what comes and goes there moves nothing, least of all the field.
+    h("div", { key: "page place" }, ...pageChip(hands)),
+    h("div", { key: "at place" }, ...atList(hands)),
+    h("div", { key: "slash place" }, slashMenu(hands, doing, typed())),
     composing.editing === undefined ? undefined : h("p.soft", {}, "Your message begins a branch. What is there stays. ", button("Cancel", edited, { id: "not-editing", class: "quiet" })),
     composing.attached.length === 0 ? undefined : h("ul.chips", { "aria-label": "Goes with your message" }, ...composing.attached.map((one) => chip(hands, one))),
     h(
@@ -124,5 +131,5 @@ function chip(hands: Hands, one: Attached): VNode {
     const { composing } = hands.state;
     hands.change({ composing: { ...composing, attached: composing.attached.filter(({ id }) => id !== one.id) } });
   };
-  return h("li.chip", { key: String(one.id) }, foreign(one.title), button("×", remove, { class: "quiet", "aria-label": `Remove ${one.title}` }));
+  return attachedChip(one, remove);
 }

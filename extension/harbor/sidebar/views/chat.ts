@@ -9,6 +9,11 @@ import { composer, put, restore } from "../chat/composer.ts";
 import { firstRun } from "../chat/first_run.ts";
 import { conversation } from "../chat/list.ts";
 import { mismatch } from "../chat/mismatch.ts";
+import { PAGE_ACT } from "../chat/page_doing.ts";
+import { takeAsked } from "../chat/page_asked.ts";
+import { lookAtPage } from "../chat/page_open.ts";
+import { standingOf } from "../chat/page_rules.ts";
+import { sendWithPage, summarise } from "../chat/page_send.ts";
 import { loadModels, modelMenu, modelOf, serverMenu } from "../chat/picking.ts";
 import { READ_CHAT, type Said, Talk, asEvent } from "../chat/talk.ts";
 import type { Item } from "../chat/transcript.ts";
@@ -16,7 +21,7 @@ import { type Child, type VNode, h } from "../dom.ts";
 import type { Hands, View } from "../hands.ts";
 import { button, failure, lines, notice, oneLine, waiting } from "../parts.ts";
 import { type Route, hrefOf } from "../route.ts";
-import type { Chat, Composing } from "../store.ts";
+import type { Attached, Chat, Composing } from "../store.ts";
 
 type Here = Extract<Route, { at: "chat" }>;
 
@@ -48,6 +53,7 @@ export const chat: View<Here> = {
     }
     talkOf(hands).open(id, signal);
     loadModels(hands, signal);
+    void lookAtPage(hands).then(() => takeAsked(hands));
     if (id !== undefined) void sessionStore.set(LAST_CHAT, id).catch(() => undefined);
   },
   heard(hands, _, type, payload: Fields) {
@@ -130,6 +136,9 @@ function beginning(hands: Hands): Child[] {
   return [
     h("h2", { tabindex: "-1", id: "title" }, "What can I do here?"),
     h("p.soft", {}, "Ask anything. Tools that only read run by themselves. Everything else asks you first."),
+    ["none", "never"].includes(standingOf(hands.state.page).is)
+      ? undefined
+      : h("p.buttons", {}, button("Summarise this page", () => summarise(hands, (...what) => say(hands, ...what)), { id: "summarise", busy: hands.isBusy(PAGE_ACT) })),
   ];
 }
 
@@ -152,11 +161,14 @@ function usageLine(hands: Hands, now: Chat): VNode | undefined {
 }
 
 function send(hands: Hands, text: string): void {
-  const { composing } = hands.state;
-  const { attached, model, servers, isPrivate } = composing;
+  sendWithPage(hands, text, (...what) => say(hands, ...what));
+}
+
+function say(hands: Hands, text: string, attached: Attached[], alone: boolean): void {
+  const { model, servers, isPrivate, editing } = hands.state.composing;
   hands.change({ composing: { ...NOT_COMPOSING } });
-  const said = { text, attachments: attached };
+  const said = { text, attachments: attached, alone };
   const begins = (id: string) => hands.go({ at: "chat", id });
-  if (composing.editing !== undefined) talkOf(hands).branch(composing.editing, said, begins);
+  if (editing !== undefined) talkOf(hands).branch(editing, said, begins);
   else talkOf(hands).say(said, { model, servers, isPrivate }, begins);
 }
