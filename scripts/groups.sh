@@ -4,7 +4,7 @@
 # Sourced after steps.sh, never run. Must not run a test.
 # shellcheck shell=bash
 
-groups=(sandbox packages)
+groups=(sandbox packages browsers)
 passed_sums=$root/tests/passed.sums
 
 # group_files GROUP: which files it depends on, as patterns of git; a `*` also stands for directories. What is in no pattern is
@@ -30,11 +30,24 @@ group_files() {
       # The extensions install nothing.
       printf '%s\n' ':!extension'
       ;;
+    browsers)
+      # The extensions and their cases; what they are compiled from is in extension/package-lock.json.
+      printf '%s\n' extension
+      # The way of a page's or a panel's message: relay, connections, handlers, decisions; and the messages themselves.
+      printf '%s\n' bridge/src/{front,router,browser,agent,models,host}'*' bridge/policy/src ipc-proto/src
+      # A browser tool comes by `harbor mcp`, a prompt goes by the model worker; the manifests lead a browser to the bridge.
+      printf '%s\n' bridge/mcp-server runner/model bridge/cli/src/commands/native_host Cargo.lock rust-toolchain.toml
+      ;;
   esac
   printf '%s\n' ':!*.md' ':!docs'
 }
 
-# group_rest GROUP: what runs only with the whole group, as an expression of nextest.
+# What runs of the browser cases where not all do, as words of their files' names: the main way, window.ai and LanguageModel, the
+# question, a hostile page, servers in the panel, and what browser tools may not do. Firefox has three of them.
+picked_cases=(way.test window_ai browser_safety asked hostile.test language_model sidebar_adding)
+picked_cases_firefox=(way.test window_ai browser_safety)
+
+# group_rest GROUP: what runs only with the whole group, as an expression of nextest; nothing where it has no part of nextest's.
 group_rest() {
   local picked
   case $1 in
