@@ -5,7 +5,7 @@ import { describe, test } from "node:test";
 import { agentOf, allowed, client } from "../browser/clients.ts";
 import { frameworkScripts } from "../browser/frameworks.ts";
 import { type Agent, TASKS, type Task } from "../browser/tasks.ts";
-import type { Page } from "../driver/browser.ts";
+import { type Page, until } from "../driver/browser.ts";
 import type { Given } from "../driver/mcp_client.ts";
 import { type World, inBrowsers } from "../driver/world.ts";
 
@@ -98,7 +98,15 @@ for (const inBrowser of inBrowsers) {
           await mcp.end();
           const all = await allowed(world.harbor, "all", []);
           try {
-            const refused = await all.call("browser_snapshot").catch((error: Error) => ({ isError: true, text: error.message }));
+            const call = all.call("browser_snapshot");
+            // The person is asked, as about all that was granted to nobody, and says no.
+            const question = await until("the question", async () => {
+              const { waiting } = JSON.parse(await world.harbor.cli("approvals", "list", "--json"));
+              return waiting[0] as { id: string; tool: string } | undefined;
+            });
+            assert.equal(question.tool, "browser/browser_snapshot");
+            await world.harbor.cli("approvals", "no", question.id);
+            const refused = await call;
             assert.ok(refused.isError, refused.text);
           } finally {
             await all.end();

@@ -35,7 +35,7 @@ fn a_server_that_is_busy_and_within_its_limits_is_left_alone() {
         scene.add("busy", &json!({"level": level}));
         scene.bridge.connect("busy");
         let own = scene.harbor("servers/busy/data");
-        let attempt = Attempt::by(&scene.bridge, "busy", "work", &json!({"own": own, "seconds": 5})).unwrap();
+        let attempt = Attempt::by(&scene.bridge, "busy", "work", &json!({"own": own, "seconds": 3})).unwrap();
         assert!(attempt.done, "{user:?} {level}: {}", attempt.detail);
     }
 }
@@ -43,7 +43,7 @@ fn a_server_that_is_busy_and_within_its_limits_is_left_alone() {
 #[test]
 fn memory_of_several_processes_is_counted_together() {
     for user in User::all() {
-        let eaten = json!({"mib": 512, "children": 8, "seconds": 20});
+        let eaten = json!({"mib": 256, "children": 8, "seconds": 20});
         let exit = end_of(*user, "eat_memory_in_children", |_| eaten.clone());
         assert_eq!(exit["cause"], "out_of_memory", "{exit}");
     }
@@ -52,7 +52,7 @@ fn memory_of_several_processes_is_counted_together() {
 #[test]
 fn the_disk_is_watched() {
     for user in User::all() {
-        let filled = |s: &Scene| json!({"own": s.data(Server::Small), "mib": 256, "seconds": 20});
+        let filled = |s: &Scene| json!({"own": s.data(Server::Small), "mib": 128, "seconds": 20});
         let exit = end_of(*user, "fill_disk", filled);
         assert_eq!(exit["cause"], "disk_full", "{exit}");
     }

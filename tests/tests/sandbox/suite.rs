@@ -135,7 +135,7 @@ fn the_strongest_offer_holds_everything() {
     hold_to_the_table(STRONGEST);
 }
 
-/// The offers between these two. `.config/nextest.toml` leaves them to its profile `full`.
+/// The offers between these two. `scripts/groups.sh` says when they run.
 mod between {
     use super::{Row, STRONGEST, WEAKEST, hold_to_the_table};
 

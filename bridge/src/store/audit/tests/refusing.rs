@@ -130,11 +130,13 @@ fn on_another_disk<F: Future>(name: &str, script: &str, test: impl FnOnce(PathBu
         runtime.block_on(test(home.into()));
         return;
     }
-    let home = tempfile::tempdir().unwrap();
+    let program = std::env::current_exe().unwrap();
+    // Beside the program, since that is on a disk: in memory a file's limit also holds for what is only reserved.
+    let home = tempfile::tempdir_in(program.parent().unwrap()).unwrap();
     let (_, module) = module_path!().split_once("::").unwrap();
     let output = Command::new("unshare")
         .args(["--user", "--map-root-user", "--mount", "bash", "-c", script])
-        .arg(std::env::current_exe().unwrap())
+        .arg(program)
         .args(["--exact", &format!("{module}::{name}")])
         .env(HOME, home.path())
         .output()
