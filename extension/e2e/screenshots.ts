@@ -122,7 +122,7 @@ async function visited(browser: Browser, site: Site, harbor: Harbor): Promise<vo
 }
 
 async function sidebar(browser: Browser, site: Site): Promise<void> {
-  const page = await browser.open(browser.harborUrl("sidebar.html"));
+  const page = await browser.open(browser.harborUrl("sidebar.html#servers"));
   // Into a window of its own: the one that it was opened in shows the site then, as beside a real panel.
   await textOf(page, "[id='server weather']");
   await page.run("const tab = await chrome.tabs.getCurrent(); void chrome.windows.create({ tabId: tab.id, width: 700, height: 900 })");
@@ -215,7 +215,7 @@ test("screenshots", async () => {
     async ({ browser, site, harbor }) => {
       if (![CONSENT, ALL, EMPTY].some(isWanted)) return;
       if (isWanted(EMPTY)) {
-        const page = await browser.open(browser.harborUrl("sidebar.html"));
+        const page = await browser.open(browser.harborUrl("sidebar.html#servers"));
         await textOf(page, ".command");
         await shootAll(page, EMPTY, PANEL, 640);
         await page.close();

@@ -5,7 +5,7 @@ import { mock, test } from "node:test";
 import type { Port } from "../../shared/browser/api.ts";
 import type { NativeClient } from "../../shared/native/client.ts";
 import { CodedError } from "../../shared/protocol/codes.ts";
-import { coverOf, switched } from "./clients.ts";
+import { coverOf, switched, switchedTool } from "./clients.ts";
 import { Hands } from "./hands.ts";
 import { Sidebars } from "./serve.ts";
 import { type State, Store } from "./store.ts";
@@ -182,6 +182,15 @@ test("a client's tools are switched where it was given some, and nobody else's",
   assert.equal(await code({ origin: "client://x", tools, profile: "other" }), undefined);
   const grant = (scope: string) => ({ origin: "client://x", scope, grant_type: "ALLOW_ALWAYS", allowed_tools: tools });
   assert.deepEqual(made(), [grant("mcp:tools.call"), grant("mcp:tools.list")]);
+});
+
+test("a single tool is switched; one less than all of a server is the others by name", () => {
+  const all = ["a/x", "a/y"];
+  assert.deepEqual(switchedTool(["*"], ["a", "b"], "a/x", all, false), ["a/y", "b/*"]);
+  assert.deepEqual(switchedTool(["a/*", "b/z"], ["a", "b"], "a/y", all, false), ["a/x", "b/z"]);
+  assert.deepEqual(switchedTool(["a/y"], ["a"], "a/x", all, true), ["a/x", "a/y"]);
+  assert.deepEqual(switchedTool(["a/y"], ["a"], "a/y", all, false), []);
+  assert.deepEqual(switchedTool(["b/z"], ["a", "b"], "a/x", all, true), ["a/x", "b/z"]);
 });
 
 test("a list of tools changes by the server that was switched", () => {

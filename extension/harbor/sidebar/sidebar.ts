@@ -4,7 +4,9 @@
 
 import { ownWindow, sessionStore } from "../../shared/browser/api.ts";
 import type { Fields } from "../../shared/ports/wire.ts";
+import { ALL } from "./days.ts";
 import { type Child, h, render } from "./dom.ts";
+import { needing } from "./groups.ts";
 import { Hands, type View } from "./hands.ts";
 import { link } from "./link.ts";
 import { type Route, hrefOf, parseRoute } from "./route.ts";
@@ -63,16 +65,19 @@ const store = new Store(
     detail: undefined,
     trial: undefined,
     grants: undefined,
+    offered: {},
     budgets: undefined,
     budgeting: undefined,
     site: undefined,
     activity: undefined,
+    logged: ALL,
     approvals: undefined,
     browser: undefined,
     search: NO_SEARCH,
     ways: {},
     filter: "",
     installation: undefined,
+    pasting: undefined,
     chat: undefined,
     composing: NOT_COMPOSING,
     models: undefined,
@@ -188,8 +193,10 @@ function isAtEnd({ scrollTop, clientHeight, scrollHeight }: Element): boolean {
 function tab(name: string, to: Route, here: boolean): Child {
   const { ofChats, ofOthers } = waitingOf(store.state);
   const many = to.at === "chat" ? ofChats : to.at === "sites" ? ofOthers : 0;
-  const waiting = many === 0 ? undefined : h("span.count", {}, String(many), h("span.unseen", {}, " waiting"));
-  return h("a", { href: hrefOf(to), "aria-current": here ? "page" : undefined, key: name, "data-icon": name.toLowerCase() }, name, waiting);
+  const waiting = many === 0 ? undefined : h("span.count", { key: "count" }, String(many), h("span.unseen", {}, " waiting"));
+  const needs = to.at === "servers" ? needing(store.state.servers, store.state.missing) : 0;
+  const mark = needs === 0 ? undefined : h("span.mark", { key: "mark" }, h("span.unseen", {}, ` (${needs} need${needs === 1 ? "s" : ""} you)`));
+  return h("a", { href: hrefOf(to), "aria-current": here ? "page" : undefined, key: name, "data-icon": name.toLowerCase() }, name, waiting, mark);
 }
 
 function tryAgain(): void {

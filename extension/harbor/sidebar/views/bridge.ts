@@ -84,13 +84,13 @@ const RELOAD: Child[] =
 
 function missing(hands: Hands): Child[] {
   return [
-    h("p", {}, "This extension needs the Harbor program on this machine, which runs the tools. It is not connected to this browser yet."),
-    h(
-      "ol.steps",
-      {},
-      h("li", {}, h("p", {}, "Build and install the program, in the directory of Harbor's source. Skip this if you have it."), command("scripts/run", hands)),
-      h("li", {}, h("p", {}, "Connect it to this browser:"), command("harbor host install", hands)),
-    ),
+    h("p", {}, "This extension needs the Harbor program on this machine, which runs the tools. This browser does not know where it is."),
+    h("h3", {}, "You have Harbor"),
+    h("p", {}, "This connects it to your browsers. Run it in a terminal, then press Try again:"),
+    command("harbor host install", hands),
+    h("h3", {}, "You do not have it yet"),
+    h("p", {}, "This builds and installs it, in the directory of Harbor's source, and connects it:"),
+    command("scripts/run && ~/.local/bin/harbor host install", hands),
     h("details", { key: "more" }, h("summary", {}, "That did not work?"), ...otherwise(hands)),
   ];
 }

@@ -2,7 +2,7 @@
 //
 // Owns its form. Must never give a site a model: that is a grant.
 
-import { parseTokens, shareOf, shareWords, usesModels } from "../budget.ts";
+import { dayBegins, parseTokens, shareOf, shareWords, usesModels } from "../budget.ts";
 import { type Child, h } from "../dom.ts";
 import type { Hands } from "../hands.ts";
 import { button, failure, field } from "../parts.ts";
@@ -25,11 +25,15 @@ export function budgetOf(hands: Hands, origin: string): Child[] {
   const share = shareOf(origin, budgets);
   if (!usesModels(grants.filter((grant) => grant.origin === origin), share)) return [];
   const here = budgeting?.origin === origin ? budgeting : undefined;
-  const open = () => hands.change({ budgeting: { origin, typed: String(share.limit ?? "") } });
+  const open = () => {
+    hands.change({ budgeting: { origin, typed: String(share.limit ?? "") } });
+    queueMicrotask(() => document.getElementById("tokens")?.scrollIntoView({ block: "nearest" }));
+  };
   return [
-    h("h3", {}, "Language model"),
+    h("h3.group", {}, "Your models"),
     h("p", { id: "used" }, shareWords(share)),
-    h("p.soft", {}, "A day begins at midnight UTC. At the limit the site's requests are refused."),
+    share.limit === undefined ? undefined : h("progress.use", { key: "use", "aria-labelledby": "used", max: Math.max(share.limit, 1), value: String(Math.min(share.used, share.limit)), "data-full": share.used >= share.limit ? "true" : undefined }),
+    h("p.soft", {}, `It counts anew each day at ${dayBegins(Date.now())}. At the limit, requests are refused until then.`),
     ...(here === undefined ? [h("p.buttons", {}, button("Change limit", open, { id: "budget", class: "small", "aria-label": `Change the daily limit of ${hostOf(origin)}` }))] : form(hands, origin, here)),
     failure(hands, actOf(origin)),
   ];
