@@ -39,6 +39,7 @@ import { tellGranted } from "./granted.ts";
 import { OWN_PORT } from "./own.ts";
 import { consentHandler } from "./consent/handler.ts";
 import { LeftOut } from "./left_out.ts";
+import { parseFlagsAnswer } from "./page_flags.ts";
 import { peerHandler, stateForPeer } from "./peer.ts";
 import { Sidebars } from "./sidebar/serve.ts";
 import { GrantedTabs } from "./tabs.ts";
@@ -80,6 +81,7 @@ const sidebars = new Sidebars(bridge, {
   browserTools: (change) => browserTools.change(change),
   answered: (id) => approvals.answered(id),
   openOptions: async () => void (await tellExtension(__WEB_AGENTS_API_ID__, { ask: "options" })),
+  pageFlags: async (change) => parseFlagsAnswer(await tellExtension(__WEB_AGENTS_API_ID__, { ask: "flags", ...change }).catch(() => undefined)),
 });
 const browserTools = new BrowserTools(new BrowserSource(bridge, browserName === "chrome" ? "Chromium" : "Firefox", askAboutSite, sessionStore), localStore, (view) => sidebars.tellBrowser(view));
 const badge = new Badge({ siteIn, store: sessionStore, mark: markButton, markAll: markEverywhere });

@@ -11,6 +11,7 @@ import { CodedError } from "../../shared/protocol/codes.ts";
 import type { Pushes, Server } from "../../shared/protocol/generated/messages.ts";
 import type { BrowserToolsChange, BrowserToolsView } from "../browser/switch.ts";
 import { parseChange } from "../browser/switch.ts";
+import { type PageFlags, parseFlagChange } from "../page_flags.ts";
 import { parseAllowed } from "./allowed.ts";
 import { CLIENT_TOOLS, type ClientTools, parseClientTools, toolsOf } from "./clients.ts";
 import type { Site } from "./site.ts";
@@ -44,6 +45,9 @@ export const WATCH_SITE = "watch_site";
 /** And to open the options of `web-agents-api`: what pages may ask for at all. */
 export const PAGE_OPTIONS = "page_options";
 
+/** And how the switches for all pages are: turns one with `flag` and `on`. */
+export const PAGE_FLAGS = "page_flags";
+
 /** And whether AI clients may use this browser, with what they have open: switches it with `on`, ends a session with `stop`. */
 export const BROWSER_TOOLS = "browser_tools";
 
@@ -57,6 +61,8 @@ export interface Pages {
   /** The page that a window shows. */
   siteIn(windowId: number): Promise<Site | undefined>;
   openOptions(): Promise<void>;
+  /** What pages may ask for at all, as it is or is to be from now on. */
+  pageFlags(change: ReturnType<typeof parseFlagChange>): Promise<{ flags: PageFlags }>;
   /** Whether AI clients may use this browser, as it is or is to be from now on. */
   browserTools(change: BrowserToolsChange): Promise<BrowserToolsView>;
   /** A question about a call is answered here: it needs no window any more. */
@@ -188,6 +194,7 @@ export class Sidebars {
   async #ask(sidebar: Sidebar, asked: string, payload: Fields, { signal, progress }: Context): Promise<unknown> {
     if (asked === WATCH_SITE) return this.#watchSite(sidebar, payload);
     if (asked === PAGE_OPTIONS) return this.#pages.openOptions().then(() => ({}));
+    if (asked === PAGE_FLAGS) return this.#pages.pageFlags(parseFlagChange(payload));
     if (asked === BROWSER_TOOLS) return this.#pages.browserTools(parseChange(payload));
     if (asked === CLIENT_TOOLS) return this.#switchTools(parseClientTools(payload));
     const { type, fields } = parseAllowed(asked, payload);

@@ -73,6 +73,7 @@ const store = new Store(
     logged: ALL,
     approvals: undefined,
     browser: undefined,
+    pageFlags: undefined,
     search: NO_SEARCH,
     ways: {},
     filter: "",

@@ -17,10 +17,10 @@ const words = (...grants: Grant[]) => accessWords(accessOf(SITE, grants, SERVERS
 test("the first row says what the page may do now, and how long", () => {
   const ends = 1_000 + 8 * 60_000;
   assert.equal(words(), "No access to your tools");
-  assert.equal(words(grant({ tab_id: 3, allowed_tools: ["a/*", "b/*"], expires_at: ends })), "May use 17 tools, 8 minutes left");
+  assert.equal(words(grant({ tab_id: 3, allowed_tools: ["a/*", "b/*"], expires_at: ends })), "May use 17 tools, 8 min left");
   assert.equal(words(grant({ grant_type: "ALLOW_ALWAYS", allowed_tools: ["a/*", "a/x", "b/y"] })), "May use 5 tools");
-  assert.equal(words(grant({ allowed_tools: ["b/y"], expires_at: 1_500 })), "May use 1 tool, less than a minute left");
-  assert.equal(words(grant({ expires_at: 1_000 + 60_000 })), "May use your tools, 1 minute left");
+  assert.equal(words(grant({ allowed_tools: ["b/y"], expires_at: 1_500 })), "May use 1 tool, less than 1 min left");
+  assert.equal(words(grant({ expires_at: 1_000 + 60_000 })), "May use your tools, 1 min left");
   assert.equal(words(grant({ scope: "mcp:tools.list", grant_type: "ALLOW_ALWAYS" })), "May see which tools you have");
   assert.equal(words(grant({ allowed_tools: ["a/x"], expires_at: ends }), grant({ grant_type: "ALLOW_ALWAYS", allowed_tools: ["a/y"] })), "May use 2 tools");
 });
@@ -28,7 +28,7 @@ test("the first row says what the page may do now, and how long", () => {
 test("a row of the list says the same in a few words", () => {
   const short = (...grants: Grant[]) => shortWords(accessBy(grants, SERVERS), 1_000);
   const model = grant({ scope: "model:prompt", grant_type: "ALLOW_ALWAYS" });
-  assert.deepEqual([short(), short(grant({ grant_type: "DENY" })), short(grant({ allowed_tools: ["a/*"], expires_at: 121_000 }))], ["no access", "blocked", "4 tools, 2 minutes left"]);
+  assert.deepEqual([short(), short(grant({ grant_type: "DENY" })), short(grant({ allowed_tools: ["a/*"], expires_at: 121_000 }))], ["no access", "blocked", "4 tools, 2 min left"]);
   assert.deepEqual([short(model), short(model, grant({ grant_type: "ALLOW_ALWAYS", allowed_tools: ["a/x"] }))], ["your model", "1 tool and your model"]);
   assert.deepEqual([short(grant({ grant_type: "ALLOW_ALWAYS" })), short(grant({ allowed_tools: ["*"] })), short(grant({ allowed_tools: ["c/*"] }))], ["all tools", "all tools", "your tools"]);
 });

@@ -83,10 +83,10 @@ export function shortWords({ is, tools, every, model, ends }: Access, now: numbe
 }
 
 function leftWords(ms: number): string {
-  if (ms < 60_000) return "less than a minute";
+  if (ms < 60_000) return "less than 1 min";
   const minutes = Math.round(ms / 60_000);
-  if (minutes < 90) return count(minutes, "minute");
-  return count(Math.round(minutes / 60), "hour");
+  if (minutes < 90) return `${minutes} min`;
+  return `${Math.round(minutes / 60)} h`;
 }
 
 /** An address without what goes without saying. */

@@ -25,6 +25,7 @@ import type {
   ToolChange,
 } from "../../shared/protocol/generated/messages.ts";
 import type { BrowserToolsView } from "../browser/switch.ts";
+import type { PageFlags } from "../page_flags.ts";
 import type { Activity } from "./activity.ts";
 import type { Ways } from "./catalogued.ts";
 import type { Beginning } from "./chat/talk.ts";
@@ -171,6 +172,8 @@ export interface State {
   approvals: { open: Approval[]; standing: StandingAnswer[]; whole: { [id: string]: string } } | undefined;
   /** Whether clients may use this browser, and what they have open in it. */
   browser: BrowserToolsView | undefined;
+  /** What pages may ask for at all. */
+  pageFlags: PageFlags | undefined;
   search: Search;
   /** How entries of the catalog can be had, by their ids. */
   ways: { [entry: string]: Ways };

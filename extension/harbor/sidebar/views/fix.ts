@@ -5,7 +5,7 @@
 import type { Exit, Server } from "../../../shared/protocol/generated/messages.ts";
 import { type Child, type VNode, h } from "../dom.ts";
 import type { Hands } from "../hands.ts";
-import { failure, field, foreign, lines, notice, prose, told } from "../parts.ts";
+import { command, failure, field, foreign, lines, notice, prose, told } from "../parts.ts";
 import { hrefOf } from "../route.ts";
 import { wordsOfEnd } from "../whose.ts";
 import { afterEnd, missingProgram, missingWords, standingOf, timeWords } from "../words.ts";
@@ -58,7 +58,7 @@ function lastEnd(hands: Hands, server: Server): Child {
   return notice(
     over ? "idle" : "bad",
     h("h3", {}, over ? `Last failure, ${timeWords(end.timestamp)}` : "Why it is not running"),
-    ...whyEnded(id, end, over),
+    ...whyEnded(hands, id, end, over),
     next_retry === undefined || state !== "crashed" ? undefined : h("p", {}, `Next try at ${timeWords(next_retry)}.`),
     end.stderr_tail === undefined || end.stderr_tail === ""
       ? undefined
@@ -67,13 +67,13 @@ function lastEnd(hands: Hands, server: Server): Child {
 }
 
 /** `over`: it is past, and nothing is to be done. */
-function whyEnded(id: string, end: Exit, over: boolean): Child[] {
+function whyEnded(hands: Hands, id: string, end: Exit, over: boolean): Child[] {
   const [words, program] = [wordsOfEnd(end), missingProgram(end)];
   const details = h("details", { key: "details" }, h("summary", {}, "Details"), h("p", {}, ...told(words)));
   if (program !== undefined) {
     return [
       h("p", {}, h("strong", {}, "The program ", foreign(program), ` ${missingWords(program)}.`)),
-      over ? undefined : h("p", {}, "Install it, then try again; or remove the server and add it with another command."),
+      ...(over ? [] : [h("p", {}, "Install it, then try again. Or change the server's command, in a terminal:"), command(`harbor edit ${id}`, hands)]),
       details,
     ];
   }

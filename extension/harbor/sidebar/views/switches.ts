@@ -45,7 +45,7 @@ function rowOf(hands: Hands, origin: string, of: Switched): VNode {
   const many = hands.state.servers?.find(({ server_id }) => server_id === server)?.tool_count;
   const change = () => set(hands, act, origin, switched(tools, servers, server, !isOn), `${nameOf(server)}: ${isOn ? "off" : "on"} for ${hostOf(origin)}`);
   const props = { class: "switch", role: "switch", "aria-checked": String(isOn), "data-switch": server, busy: hands.isBusy(act) };
-  return h("li", { key: server }, button(nameOf(server), change, props), h("span.soft", {}, coverWords(cover, many)), servers.includes(server) ? singlesOf(hands, origin, of) : undefined, failure(hands, act));
+  return h("li", { key: server }, button(nameOf(server), change, props), h("span.soft", {}, coverWords(cover, many)), ...(servers.includes(server) ? singlesOf(hands, origin, of) : []), failure(hands, act));
 }
 
 function coverWords(cover: "all" | number, many: number | undefined): string {
@@ -54,33 +54,41 @@ function coverWords(cover: "all" | number, many: number | undefined): string {
   return many === undefined ? count(cover, "tool") : `${cover} of ${count(many, "tool")}`;
 }
 
+/** Whose single tools the person has opened. */
+const opened = new Set<string>();
+
 /** The tools of one server, each with a switch; asked for when they are opened. */
-function singlesOf(hands: Hands, origin: string, { tools, servers, server }: Switched): VNode {
+function singlesOf(hands: Hands, origin: string, of: Switched): Child[] {
+  const { server } = of;
+  const isOpen = opened.has(server);
   const act = `offered ${server}`;
-  const known = hands.state.offered[server];
-  const load = ({ currentTarget }: Event) => {
-    if (!(currentTarget as HTMLDetailsElement).open) return;
+  const turn = () => {
+    if (!opened.delete(server)) opened.add(server);
+    hands.change({});
+    if (isOpen) return;
     hands.read(act, async (signal) => {
       const { tools: listed, effects } = await hands.ask("mcp_list_tools", { server_id: server }, { signal });
       hands.change({ offered: { ...hands.state.offered, [server]: parseTools(listed, effects) } });
     }, hands.here);
   };
-  const all = (known ?? []).map(({ name }) => `${server}/${name}`);
+  const props = { class: "quiet opens", key: "opens", "data-singles": server, "aria-expanded": String(isOpen), "aria-label": `Choose single tools of ${server}` };
+  return [button("Choose", turn, props), failure(hands, act), isOpen ? h("div.singles", { key: "singles" }, ...listOf(hands, origin, of)) : undefined];
+}
+
+function listOf(hands: Hands, origin: string, { tools, servers, server }: Switched): Child[] {
+  const known = hands.state.offered[server];
+  if (known === undefined) return hands.isBusy(`offered ${server}`) ? [h("p.soft", {}, "Asking for its tools…")] : [];
+  if (known.length === 0) return [h("p.soft", {}, "It has no tools.")];
+  const all = known.map(({ name }) => `${server}/${name}`);
   const one = ({ name, effect }: Tool) => {
     const tool = `${server}/${name}`;
     const isOn = coverOf(tools, server) === "all" || tools.includes(tool);
-    const [busy, words] = [`switch ${origin} ${tool}`, visible(name).text];
-    const change = () => set(hands, busy, origin, switchedTool(tools, servers, tool, all, !isOn), `${words}: ${isOn ? "off" : "on"} for ${hostOf(origin)}`);
-    const props = { class: "switch mono", role: "switch", "aria-checked": String(isOn), "data-switch": tool, busy: hands.isBusy(busy) };
-    return h("li", { key: name }, button(words, change, props), effectMark(effect), failure(hands, busy));
+    const [act, words] = [`switch ${origin} ${tool}`, visible(name).text];
+    const change = () => set(hands, act, origin, switchedTool(tools, servers, tool, all, !isOn), `${words}: ${isOn ? "off" : "on"} for ${hostOf(origin)}`);
+    const props = { class: "switch mono", role: "switch", "aria-checked": String(isOn), "data-switch": tool, busy: hands.isBusy(act) };
+    return h("li", { key: name }, button(words, change, props), effectMark(effect), failure(hands, act));
   };
-  return h(
-    "details.singles",
-    { "data-singles": server, on: { toggle: load } },
-    h("summary", { "aria-label": `Single tools of ${server}` }, "Single tools"),
-    failure(hands, act),
-    known === undefined ? h("p.soft", {}, "Asking for its tools…") : known.length === 0 ? h("p.soft", {}, "It has no tools.") : h("ul.switches", {}, ...known.map(one)),
-  );
+  return [h("ul.switches", {}, ...known.map(one))];
 }
 
 function set(hands: Hands, act: string, origin: string, tools: string[], said: string): void {
