@@ -165,7 +165,7 @@ async function consent(browser: Browser, url: string, name: string, tools: strin
 /** Questions about models: one elsewhere, one on this machine with tools, and a call of a run; and what a site has used. */
 async function models(browser: Browser, site: Site, harbor: Harbor): Promise<void> {
   await furnish(harbor);
-  const echo = await Echo.start(harbor, "attic");
+  const echo = await Echo.start(harbor, "attic", 100_000);
   await harbor.cli("models", "add", "openai");
   await harbor.cli("models", "default", "openai:gpt-5");
   await consent(browser, site.url, MODEL, "undefined", ["model:prompt"]);

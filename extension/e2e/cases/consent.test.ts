@@ -125,7 +125,7 @@ for (const inBrowser of inBrowsers) {
         assert.deepEqual([denied.value.granted, denied.value.scopes["mcp:tools.call"]], [false, "denied"]);
         const types = async () => JSON.parse(await harbor.cli("grants", "--json")).grants.map((grant: { grant_type: string }) => grant.grant_type);
         assert.deepEqual(await types(), ["DENY", "DENY"]);
-        const sidebar = await Sidebar.open(browser, "sites");
+        const sidebar = await Sidebar.open(browser, `site/${encodeURIComponent(site.origin)}`);
         await sidebar.says("[data-revoke]", /^Unblock$/);
         await sidebar.click("[data-revoke]");
         await until("both denials to go", async () => ((await types()).length === 0 ? true : undefined));

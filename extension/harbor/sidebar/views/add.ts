@@ -36,12 +36,30 @@ export const add: View<{ at: "add" }> = {
         h("label.unseen", { for: "query" }, "Search the catalog"),
         h("input", { id: "query", type: "search", placeholder: "Search the catalog", autocomplete: "off", value: query, on: { input } }),
       ),
+      topics(hands, query),
       h("div", { key: "entries" }, ...entriesOf(hands)),
       // Not before the list is there: it would move away under the pointer.
       hands.state.search.entries === undefined ? undefined : h("details.others", { key: "others" }, h("summary", {}, "Not in the catalog?"), ...others(hands)),
     ];
   },
 };
+
+/** Words by which the catalog finds what many look for. */
+const TOPICS = ["files", "web", "browser", "code", "notes"];
+
+/** Each is a search like one that is typed. */
+function topics(hands: Hands, query: string): VNode {
+  const look = (word: string) => {
+    type(hands, word);
+    const box = document.getElementById("query") as HTMLInputElement | null;
+    if (box !== null) box.value = word;
+  };
+  const one = (topic: string) => {
+    const isOn = query === topic;
+    return button(topic, () => look(isOn ? "" : topic), { key: topic, class: "segment", "data-topic": topic, "aria-pressed": String(isOn) });
+  };
+  return h("div.segments", { key: "topics", role: "group", "aria-label": "Topics" }, ...TOPICS.map(one));
+}
 
 const SOURCES = "npm:NAME, pypi:NAME, OWNER/NAME on GitHub, git:URL, binary:URL, oci:IMAGE, or the URL of a remote server.";
 

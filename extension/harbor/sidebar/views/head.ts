@@ -29,11 +29,13 @@ export function ofServer(hands: Hands, id: string, part: Part, show: (server: Se
     const none = hands.state.servers === undefined ? waiting("Waiting for Harbor…") : empty("This server no longer exists.");
     return [back({ at: "servers" }, "Tools"), none];
   }
-  return [back({ at: "servers" }, "Tools"), head(hands, server), nav(hands, id, part), h("div.part", { key: part }, ...show(server))];
+  return [back({ at: "servers" }, "Tools"), head(hands, server, part), nav(hands, id, part), h("div.part", { key: part }, ...show(server))];
 }
 
-function head(hands: Hands, server: Server): VNode {
-  const { tone } = standingOf(server, hands.state.missing[server.server_id]);
+function head(hands: Hands, server: Server, part: Part): VNode {
+  const { tone, wants } = standingOf(server, hands.state.missing[server.server_id]);
+  // Without its key it cannot start: the form below has the button.
+  const isFixedBelow = part === "overview" && wants === "secrets";
   return h(
     "div.server.head",
     {},
@@ -44,7 +46,7 @@ function head(hands: Hands, server: Server): VNode {
       h("h2", { tabindex: "-1", id: "title" }, oneLine(server.label)),
       h("p.standing", { "data-tone": tone }, h("span.state", {}, stateOf(server))),
     ),
-    toggle(hands, server, visible(server.label).text),
+    isFixedBelow ? undefined : toggle(hands, server, visible(server.label).text),
   );
 }
 
