@@ -8,6 +8,7 @@ import { textOf, until } from "../driver/browser.ts";
 import { allowed } from "../driver/double.ts";
 import { McpClient } from "../driver/mcp_client.ts";
 import { Sidebar } from "../driver/sidebar.ts";
+import { writeToolsServer } from "../driver/tools_server.ts";
 import { type World, inBrowsers } from "../driver/world.ts";
 
 for (const inBrowser of inBrowsers) {
@@ -78,6 +79,19 @@ for (const inBrowser of inBrowsers) {
         },
         { mayUsePages: true, page: (path) => ({ html: `<title>${path}</title><h1>This is ${path}</h1>` }) },
       ));
+
+    test("a single tool is switched off for one AI client: it keeps the others, and gets none that comes later", () =>
+      inBrowser.run(async ({ browser, harbor }: World) => {
+        await harbor.cli("add", "w", "--", "node", await writeToolsServer(harbor));
+        for (const scope of ["mcp:tools.list", "mcp:tools.call"]) await harbor.cli("grant", "client://editor", scope, "--always");
+        const sidebar = await Sidebar.open(browser, `site/${encodeURIComponent("client://editor")}`);
+        await sidebar.says("[data-switch='w'] + .soft", /^all 4 tools$/);
+        await sidebar.click("[data-singles='w']");
+        await sidebar.click("[data-switch='w/map']");
+        await sidebar.says("[data-switch='w'] + .soft", /^3 of 4 tools$/);
+        const { grants } = JSON.parse(await harbor.cli("grants", "client://editor", "--json")) as { grants: { scope: string; allowed_tools?: string[] }[] };
+        assert.deepEqual(grants.find(({ scope }) => scope === "mcp:tools.call")?.allowed_tools, ["w/forecast", "w/measure", "w/report"]);
+      }));
 
     test("a server is switched off and on for one AI client", () =>
       inBrowser.run(async (world: World) => {

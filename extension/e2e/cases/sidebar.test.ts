@@ -190,6 +190,17 @@ for (const inBrowser of inBrowsers) {
         assert.deepEqual(JSON.parse(await harbor.cli("grants", "--json")).grants, []);
       }));
 
+    test("what sites may ask for at all is switched in the panel, and so it is in the options of the other extension", () =>
+      inBrowser.run(async ({ browser }: World) => {
+        const sidebar = await Sidebar.open(browser, "more");
+        await sidebar.click("[data-flag='toolAccess'][aria-checked='true']");
+        await until("the switch", async () => ((await sidebar.count("[data-flag='toolAccess'][aria-checked='false']")) === 1 ? true : undefined));
+        const options = await browser.open(browser.apiUrl("options.html"));
+        const boxes = "return [...document.querySelectorAll('#flags input:enabled')].map((box) => box.checked)";
+        await until("the options", async () => (JSON.stringify(await options.run(boxes)) === "[true,false,true,true]" ? true : undefined));
+        assert.deepEqual([await serious(options), await options.run(FITS)], [[], true]);
+      }));
+
     test("a background that the browser has ended is found again, and nothing comes and goes meanwhile", () =>
       inBrowser.run(async (world: World) => {
         const { browser, harbor } = world;

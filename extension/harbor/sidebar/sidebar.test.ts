@@ -324,6 +324,8 @@ test("where there is no connection, it is said what to do, with the command", ()
   assert.doesNotMatch(program, /npm/);
   assert.match(help({ cause: "refused", message: "no token" }), /no token.*harbor doctor/s);
   assert.equal(textIn(bridgeHelp({} as Hands, { state: "ready" }, () => undefined)), "");
+  const again = textIn(bridgeHelp({} as Hands, { state: "failed", cause: "host_missing" }, () => undefined, 0));
+  assert.match(again, /Try againTried at .*: the program was not found\./);
 });
 
 test("a description is its tag, its classes and what is in it", () => {

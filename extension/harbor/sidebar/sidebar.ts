@@ -49,6 +49,8 @@ const FRAME_MS = 16;
 const root = (id: string) => document.getElementById(id) as HTMLElement;
 const missing = new Missing();
 let entered = new AbortController();
+/** When the person has tried again last, while there is no connection. */
+let tried: number | undefined;
 let drawing = false;
 /** When the page was drawn last. */
 let drawn = -FRAME_MS;
@@ -99,6 +101,7 @@ function heard(type: string, payload: Fields): void {
   const { state } = store;
   if (type === "bridge") {
     const bridge = payload as unknown as BridgeView;
+    if (bridge.state === "ready") tried = undefined;
     store.change({ bridge });
     // What was asked of the connection before is to be asked again.
     if (bridge.state === "ready" && state.bridge.state !== "ready") {
@@ -161,7 +164,7 @@ function draw(): void {
   const atEnd = [...document.querySelectorAll("[data-stick]")].filter(isAtEnd);
   // Without Harbor there is nothing to be shown but what to do about that, and the chat that was read.
   const known = bridge.state !== "failed" || (route.at === "chat" && (store.state.chat?.items.length ?? 0) > 0);
-  render(root("bridge"), [bridgeHelp(hands, bridge, tryAgain)]);
+  render(root("bridge"), [bridgeHelp(hands, bridge, tryAgainNow, tried)]);
   const view = viewOf(route);
   const wasAtEnd = isAtEnd(root("view"));
   render(root("top"), [...(known ? (view.top?.(hands, route) ?? [h("strong", {}, view.title(store.state, route)), h("span.space")]) : []), bridgeLine(bridge)]);
@@ -197,7 +200,18 @@ function tab(name: string, to: Route, here: boolean): Child {
   const waiting = many === 0 ? undefined : h("span.count", { key: "count" }, String(many), h("span.unseen", {}, " waiting"));
   const needs = to.at === "servers" ? needing(store.state.servers, store.state.missing) : 0;
   const mark = needs === 0 ? undefined : h("span.mark", { key: "mark" }, h("span.unseen", {}, ` (${needs} need${needs === 1 ? "s" : ""} you)`));
-  return h("a", { href: hrefOf(to), "aria-current": here ? "page" : undefined, key: name, "data-icon": name.toLowerCase() }, name, waiting, mark);
+  return h("a", { href: hrefOf(to), "aria-current": here ? "page" : undefined, key: name, "data-icon": name.toLowerCase(), on: { click: toTop } }, name, waiting, mark);
+}
+
+/** Also for whoever is there already: then no address changes. */
+function toTop(): void {
+  root("view").scrollTop = 0;
+}
+
+/** By the person's click: what came of it is said, also where it is the same as before. */
+function tryAgainNow(): void {
+  tried = Date.now();
+  tryAgain();
 }
 
 function tryAgain(): void {
