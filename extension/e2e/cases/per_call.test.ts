@@ -70,8 +70,8 @@ for (const inBrowser of inBrowsers) {
           assert.ok(tools.some(({ name }) => name === "browser_navigate"), "it is listed");
           const called = mcp.call("browser_navigate", { url: `${site.origin}/first` });
           const consent = await browser.find("consent.html");
-          assert.equal(await textOf(consent, "#origin"), "newcomer (an AI client)");
-          assert.match(await textOf(consent, "#means"), /you have not let use browser yet/);
+          assert.equal(await textOf(consent, "#origin"), "newcomer (an AI app)");
+          assert.match(await textOf(consent, "#means"), /You have not let this app use browser yet/);
           await consent.click("#always");
           assert.match((await called).text, /first/);
           assert.equal((await mcp.call("browser_tabs", { action: "list" })).isError, false, "nothing is asked any more");

@@ -111,6 +111,9 @@ for (const inBrowser of inBrowsers) {
         await sidebar.click("#call");
         await sidebar.says(".pieces", /rain/);
         assert.equal(await sidebar.page.run("const image = document.querySelector('.pieces img'); await image.decode(); return image.naturalWidth"), 8);
+        // What it was called with last is there again.
+        await sidebar.go("tool/weather/forecast");
+        await until("the last arguments", async () => ((await sidebar.page.run("return document.querySelector('#arg-0')?.value")) === "Oslo" ? true : undefined));
         await sidebar.go("tool/weather/report");
         await sidebar.says(".trial", /As JSON:/);
         await sidebar.click("#call");

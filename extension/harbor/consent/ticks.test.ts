@@ -114,7 +114,7 @@ test("a question about a call says who acts, and what is not all there", () => {
   };
   assert.equal(said("page", "https://a.example"), "https://a.example wants to call s/t");
   assert.equal(said("run", "https://a.example"), "https://a.example has your language model work on a task. The model now wants to call s/t");
-  assert.equal(said("client", "client://editor"), "editor (an AI client) wants to call s/t");
+  assert.equal(said("client", "client://editor"), "editor (an AI app) wants to call s/t");
   assert.equal(said("chat", "owner"), "Your model wants to call s/t");
   const cut = (key: string, bytes?: number) => isCut({ key, text: "", ...(bytes === undefined ? {} : { bytes }) });
   assert.deepEqual([cut("a"), cut("a", 9), cut("…"), cut("long… (900 bytes)")], [false, true, true, true]);

@@ -93,7 +93,7 @@ export function isCut({ key, bytes }: ApprovalField): boolean {
 /** Who acts in a call that is asked about: the first words of the sentence. */
 export function callerWords({ who, principal }: Pick<Approval, "who" | "principal">): string {
   if (who === "chat") return "Your model";
-  return who === "client" ? `${principal.replace(/^client:\/\//, "")} (an AI client)` : principal;
+  return who === "client" ? `${principal.replace(/^client:\/\//, "")} (an AI app)` : principal;
 }
 
 /** The words behind that; the tool follows. */
@@ -105,19 +105,19 @@ export function actWords({ who }: Pick<Approval, "who">): string {
 export const LEAVES_WORDS = ["This would tell ", " something that comes from: "] as const;
 
 /** Beside the box of a no that is for good. */
-export const NEVER_WORDS = "Never ask again about this for this client.";
+export const NEVER_WORDS = "Never ask again about this for this app.";
 
 /** What allowing means. */
 function callWords({ who, reason, tool }: Approval): string {
   const source = tool.slice(0, tool.indexOf("/"));
-  if (reason === "first_use") return `It is an AI client that you have not let use ${source} yet. For 10 minutes, or always, it may call all tools of ${source}; what may delete something still asks.`;
+  if (reason === "first_use") return `You have not let this app use ${source} yet. For 10 minutes, or always, it may call all tools of ${source}; what may delete something still asks.`;
   const whose = who === "page" ? "The site chose these arguments. " : who === "client" ? "" : "The model chose these arguments. ";
   return `${whose}“Allow this call” is for this one call, exactly as it stands here.`;
 }
 
 /** What allowing means. */
 export function meansWords({ scopes, call, site }: Pick<QuestionView, "scopes" | "call" | "site">): string {
-  if (site !== undefined) return "You wanted to be asked about this site (askFirst in config.toml). Your answer holds while this client works in your browser. If you allow it, it reads and acts there as you, where you are signed in.";
+  if (site !== undefined) return "You wanted to be asked about this site (askFirst in config.toml). Your answer holds while this app works in your browser. If you allow it, it reads and acts there as you, where you are signed in.";
   if (call !== undefined) return callWords(call);
   const runs = scopes.includes("mcp:tools.call");
   const who = scopes.includes("model:tools") ? (runs ? "The site and your model" : "Your model") : "The site";

@@ -16,7 +16,7 @@ type Missing = { [server: string]: string[] };
 export function groupOf(server: Server, missing: Missing = {}): Group {
   const { tone, wants } = standingOf(server, missing[server.server_id]);
   if (wants !== undefined || tone === "bad" || tone === "warn") return "needs";
-  if (server.state === "running" || server.state === "starting" || server.state === "installing") return "running";
+  if (["running", "starting", "stopping", "installing"].includes(server.state)) return "running";
   return server.shown_state === "ready" ? "ready" : "stopped";
 }
 

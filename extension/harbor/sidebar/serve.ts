@@ -213,7 +213,7 @@ export class Sidebars {
   /** Changes the list of a client that has one. To use a tool comes first: what is taken from it ends there. */
   async #switchTools({ origin, tools }: ClientTools): Promise<unknown> {
     const { grants } = await this.#bridge.request("host_get_permissions", { origin });
-    if (toolsOf(origin, grants) === undefined) throw new CodedError("ERR_PERMISSION_DENIED", "this client has no tools that could be switched");
+    if (toolsOf(origin, grants) === undefined) throw new CodedError("ERR_PERMISSION_DENIED", "this app has no tools that could be switched");
     for (const scope of ["mcp:tools.call", "mcp:tools.list"]) {
       await this.#bridge.request("host_grant_permission", { origin, scope, grant_type: "ALLOW_ALWAYS", allowed_tools: tools });
     }

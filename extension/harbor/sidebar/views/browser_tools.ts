@@ -15,6 +15,8 @@ import { hostOf } from "../site.ts";
 import { back } from "./head.ts";
 
 const SWITCH = "browser tools";
+/** How it stands is read under another name: a click that comes meanwhile counts. */
+const READ = "browser tools there";
 /** Under this name a failure of the switch is said. */
 export const BROWSER_SWITCH = SWITCH;
 
@@ -26,7 +28,7 @@ export const browser: View<{ at: "browser" }> = {
     const { browser: view } = hands.state;
     const about = "AI apps, and Harbor's own agent, can read pages and act in them. Each gets tabs of its own, in a group with its name. Your other tabs stay out of it.";
     const head = [back({ at: "sites" }, "Access"), h("h2", { tabindex: "-1", id: "title" }, "Browser control"), h("p.soft", {}, about)];
-    if (view === undefined) return [...head, failure(hands, SWITCH), waiting("Asking…")];
+    if (view === undefined) return [...head, failure(hands, READ), waiting("Asking…")];
     const isOn = view.on && view.permitted;
     return [
       ...head,
@@ -62,7 +64,7 @@ function appsOf({ state }: Hands, { source }: BrowserToolsView): Child[] {
 
 /** Reads whether clients may use this browser. */
 export function loadBrowser(hands: Hands, left: AbortSignal): void {
-  hands.read(SWITCH, () => look(hands, {}), left);
+  hands.read(READ, () => look(hands, {}), left);
 }
 
 export function heardBrowser(hands: Hands, type: string, payload: Fields): void {

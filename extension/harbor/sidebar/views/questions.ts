@@ -15,7 +15,7 @@ import { back } from "./head.ts";
 
 const READ = "questions";
 
-const NO_WORDS: { [answer: string]: string } = { no: "Don't allow", never: "Never for this client" };
+const NO_WORDS: { [answer: string]: string } = { no: "Don't allow", never: "Never for this app" };
 
 const STANDING_WORDS: { [covers: string]: string } = {
   once: "one call, when it is repeated",

@@ -164,11 +164,13 @@ export function signInOf(hands: Hands, { server_id: id, state, last_exit }: Serv
   const act = `sign in ${id}`;
   const isIn = authorization !== undefined && authorization !== "none";
   const wants = state !== "running" && last_exit?.cause === "needs_authorization";
-  const begins = () => button(isIn ? "Sign in again…" : "Sign in…", () => begin(hands, id, act), { id: "sign-in", class: wants ? "primary" : undefined, key: "in" });
+  // Either the page is open, or the button is there: never neither.
+  const isOpen = hands.isBusy(act) && signIn !== undefined;
+  const begins = () => button(isIn ? "Sign in again…" : "Sign in…", () => begin(hands, id, act), { id: "sign-in", class: wants ? "primary" : undefined, key: "in", busy: hands.isBusy(act) });
   const ends = () => button("Sign out", () => revoke(hands, id), { id: "sign-out", class: "quiet danger", key: "out", busy: hands.isBusy(`revoke ${id}`) });
   return [
-    signIn === undefined ? undefined : underWay(hands, act, signIn),
-    h("p.buttons", {}, hands.isBusy(act) ? undefined : begins(), isIn ? ends() : undefined),
+    isOpen ? underWay(hands, act, signIn) : undefined,
+    h("p.buttons", {}, isOpen ? undefined : begins(), isIn ? ends() : undefined),
     failure(hands, act),
     failure(hands, `revoke ${id}`),
   ];
