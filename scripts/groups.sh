@@ -66,7 +66,7 @@ group_rest() {
         containers::an_image_runs_held_by_its_engine
         containers::no_end_leaves_a_container
         downloads::a_program_is_installed_alone_and_out_of_archives
-        sources::a_server_elsewhere_is_installed_by_its_url
+        sources::a_remote_server_is_installed_by_its_url
         sources::an_entry_of_the_registry_says_what_it_wants
         # Hashes, signatures, and what is hostile.
         downloads::signatures_are_checked_and_an_upgrade_is_held_to_the_key

@@ -50,6 +50,7 @@ const STATIC = {
     "harbor/sidebar/sidebar.html",
     "harbor/sidebar/parts.css",
     "harbor/sidebar/sidebar.css",
+    "harbor/sidebar/places.css",
     "harbor/sidebar/talk.css",
     "harbor/sidebar/markdown.css",
     "harbor/sidebar/models.css",

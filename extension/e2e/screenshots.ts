@@ -39,6 +39,7 @@ const PANEL = [["", 360], ["-narrow", 280], ["-wide", 560]] as const;
 const WINDOW = [["", 420], ["-narrow", 320], ["-wide", 1280]] as const;
 const [CONSENT, ALL, EMPTY] = ["consent", "consent-all", "sidebar-empty"];
 const [MODEL, RUN, CALLED, USED] = ["consent-model", "consent-run", "consent-call", "sidebar-budget"];
+const CHAT = "sidebar-chat";
 const [TOOLS_OFF, TOOLS_ON] = ["sidebar-browser-off", "sidebar-browser"];
 const CONFIG = '[catalog]\nregistryUrl = ""\nawesomeUrl = ""\ngithubApiUrl = ""\n';
 
@@ -51,14 +52,24 @@ const PLACES: { name: string; hash: string; shows: string; first?: string; heigh
   { name: "log", hash: "server/weather/logs", shows: ".log li" },
   { name: "secrets", hash: "server/mail/secrets", shows: "[data-secret]" },
   { name: "remove", hash: "server/mail/overview", shows: "#keep", first: "document.querySelector('#remove').click()" },
-  { name: "sites", hash: "sites", shows: ".site .last" },
+  { name: "sites", hash: "sites", shows: "[data-origin]" },
   { name: "site", hash: "site/SITE", shows: ".activity li" },
   { name: "client", hash: "site/client%3A%2F%2Fdesk", shows: ".switches .switch" },
   { name: "activity", hash: "activity", shows: ".activity li" },
   { name: "add", hash: "add", shows: ".entries li" },
   { name: "install", hash: "install/filesystem", shows: "#plan" },
   { name: "command", hash: "new/command", shows: "#add-server" },
+  { name: "nothing", hash: "add", shows: "[data-look]", first: SEARCH() },
+  { name: "questions", hash: "questions", shows: "#view h3" },
+  { name: "more", hash: "more", shows: "#options" },
 ];
+
+function SEARCH(): string {
+  return `
+    const input = await new Promise((found) => { const look = () => { const one = document.querySelector("#query"); one ? found(one) : requestAnimationFrame(look); }; look(); });
+    input.value = "postgres";
+    input.dispatchEvent(new Event("input", { bubbles: true }));`;
+}
 
 function CALL(): string {
   return `
@@ -122,7 +133,7 @@ async function visited(browser: Browser, site: Site, harbor: Harbor): Promise<vo
 }
 
 async function sidebar(browser: Browser, site: Site): Promise<void> {
-  const page = await browser.open(browser.harborUrl("sidebar.html"));
+  const page = await browser.open(browser.harborUrl("sidebar.html#servers"));
   // Into a window of its own: the one that it was opened in shows the site then, as beside a real panel.
   await textOf(page, "[id='server weather']");
   await page.run("const tab = await chrome.tabs.getCurrent(); void chrome.windows.create({ tabId: tab.id, width: 700, height: 900 })");
@@ -154,7 +165,7 @@ async function consent(browser: Browser, url: string, name: string, tools: strin
 /** Questions about models: one elsewhere, one on this machine with tools, and a call of a run; and what a site has used. */
 async function models(browser: Browser, site: Site, harbor: Harbor): Promise<void> {
   await furnish(harbor);
-  const echo = await Echo.start(harbor, "attic");
+  const echo = await Echo.start(harbor, "attic", 100_000);
   await harbor.cli("models", "add", "openai");
   await harbor.cli("models", "default", "openai:gpt-5");
   await consent(browser, site.url, MODEL, "undefined", ["model:prompt"]);
@@ -174,7 +185,38 @@ async function models(browser: Browser, site: Site, harbor: Harbor): Promise<voi
   await panel.click("#budget");
   await textOf(panel, "#used");
   if (isWanted(USED)) await shootAll(panel, USED, PANEL, 640);
+  if (isWanted(CHAT)) await chats(panel, echo);
   await echo.end();
+}
+
+/** A chat with a tool and a call that waits for a yes, the list of chats, and the models. */
+async function chats(panel: Page, echo: Echo): Promise<void> {
+  const go = (place: string) => panel.run(`location.hash = "#${place}"`);
+  const shows = (selector: string, words: RegExp) => until(selector, async () => (words.test((await panel.run(`return document.querySelector(${JSON.stringify(selector)})?.textContent ?? ""`)) as string) ? true : undefined));
+  const say = async (text: string) => {
+    await panel.run(`
+      const field = await new Promise((found) => { const look = () => { const one = document.querySelector("#say-text"); one ? found(one) : requestAnimationFrame(look); }; look(); });
+      field.value = ${JSON.stringify(text)};
+      field.dispatchEvent(new Event("input", { bubbles: true }))`);
+    await panel.click("#send");
+  };
+  await go("chat");
+  await shows("#model-menu summary", /echo/);
+  await shootAll(panel, `${CHAT}-empty`, PANEL, 640);
+  echo.script.push(
+    async () => "It is **19:02** in Tokyo. Sunset was at 18:04.",
+    async () => ({ tool: "report", args: { city: "Bergen", seen: "rain over the harbour" } }),
+  );
+  await say("What time is it in Tokyo?");
+  await shows(".conversation .answer .tools", /Copy/);
+  await say("Report that it rains in Bergen.");
+  await shows(".step[data-state=asked]", /report/);
+  await shootAll(panel, CHAT, PANEL, 640);
+  for (const [place, shown, name] of [["chats", "#view li", "sidebar-chats"], ["models", "#title", "sidebar-models"]] as const) {
+    await go(place);
+    await shows(shown, /./);
+    await shootAll(panel, name, PANEL, 640);
+  }
 }
 
 /** What a client has open in the browser, and the switch before that. */
@@ -215,7 +257,7 @@ test("screenshots", async () => {
     async ({ browser, site, harbor }) => {
       if (![CONSENT, ALL, EMPTY].some(isWanted)) return;
       if (isWanted(EMPTY)) {
-        const page = await browser.open(browser.harborUrl("sidebar.html"));
+        const page = await browser.open(browser.harborUrl("sidebar.html#servers"));
         await textOf(page, ".command");
         await shootAll(page, EMPTY, PANEL, 640);
         await page.close();
@@ -227,7 +269,7 @@ test("screenshots", async () => {
     },
     { config: CONFIG },
   );
-  if ([MODEL, RUN, CALLED, USED].some(isWanted)) {
+  if ([MODEL, RUN, CALLED, USED, CHAT].some(isWanted)) {
     await chrome?.run(({ browser, site, harbor }) => models(browser, site, harbor), { config: CONFIG });
   }
   if ([TOOLS_OFF, TOOLS_ON].some(isWanted)) {

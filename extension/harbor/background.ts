@@ -43,6 +43,7 @@ import { OWN_PORT } from "./own.ts";
 import { offerAsking } from "./page/menu.ts";
 import { consentHandler } from "./consent/handler.ts";
 import { LeftOut } from "./left_out.ts";
+import { parseFlagsAnswer } from "./page_flags.ts";
 import { peerHandler, stateForPeer } from "./peer.ts";
 import { Sidebars } from "./sidebar/serve.ts";
 import { GrantedTabs } from "./tabs.ts";
@@ -87,6 +88,7 @@ const sidebars = new Sidebars(bridge, {
   chatShown: (session) => notices.shown(session),
   chatLeft: (session) => notices.left(session),
   openOptions: async () => void (await tellExtension(__WEB_AGENTS_API_ID__, { ask: "options" })),
+  pageFlags: async (change) => parseFlagsAnswer(await tellExtension(__WEB_AGENTS_API_ID__, { ask: "flags", ...change }).catch(() => undefined)),
 });
 const browserTools = new BrowserTools(new BrowserSource(bridge, browserName === "chrome" ? "Chromium" : "Firefox", askAboutSite, sessionStore), localStore, (view) => sidebars.tellBrowser(view));
 const CHAT_PAGE = "sidebar.html#chat/";

@@ -78,13 +78,13 @@ test("what does not work is not left in by itself", () => {
 test("the first sentence of a question names all that is asked for of models", () => {
   const said = (...scopes: Scope[]) => wishWords({ scopes, servers: [], named: false }).words;
   assert.equal(said("model:list"), "wants to see which language models you have");
-  assert.equal(said("model:prompt", "model:list"), "wants to use your language model and see which language models you have");
-  assert.equal(said("model:tools", "model:prompt", "mcp:tools.call"), "wants to have your language model do tasks with your tools, and to run your tools");
+  assert.equal(said("model:prompt", "model:list"), "wants to use your language model and to see which language models you have");
+  assert.equal(said("model:tools", "model:prompt", "mcp:tools.call"), "wants your AI model to work for it, using your tools");
 });
 
 test("a question says where the model runs now, and that the default may become another one", () => {
-  for (const [here, now] of [[true, "stays here"], [false, "is sent there"]] as const) {
-    assert.match(placeWords(here).join("P"), new RegExp(`${now}\\. If you choose another default model later, the site uses that one`));
+  for (const [here, now] of [[true, "stays here, until you choose another default model"], [false, "is sent there, or to the default model that you choose later"]] as const) {
+    assert.match(placeWords(here).join("P"), new RegExp(`${now}\\.$`));
   }
 });
 

@@ -28,7 +28,7 @@ import { isFields } from "../shared/ports/wire.ts";
 import { cached } from "./cached.ts";
 import { FLAGS_KEY, parseFlags } from "./flags.ts";
 import { Frames, parseOrigins } from "./frames.ts";
-import { OWN_PORT, optionsHandler } from "./options/handler.ts";
+import { OWN_PORT, flagsFor, optionsHandler } from "./options/handler.ts";
 import type { HarborView } from "./options/words.ts";
 import { handlerFor } from "./pages.ts";
 import { Preferences } from "./preferences.ts";
@@ -132,6 +132,8 @@ onForeignMessage(async (message, sender) => {
   // `harbor` may see no address of any tab; its panel begins with the page beside it.
   if (message["ask"] === "site") return { site: await siteIn(message["window"]) };
   if (message["ask"] === "options") await openOptions();
+  // The person's click in `harbor`'s panel; no page reaches that.
+  if (message["ask"] === "flags") return { flags: await flagsFor(store, message) };
 });
 
 /** The page that a window shows, where it could ask for tools. */

@@ -6,9 +6,11 @@ import { describe, test } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { type Page, endNoticed, textOf, until } from "../driver/browser.ts";
 import { askAndAllow, tick } from "../driver/asking.ts";
+import { serious } from "../driver/axe.ts";
 import { addDouble } from "../driver/double.ts";
 import type { Harbor } from "../driver/harbor.ts";
 import { Sidebar } from "../driver/sidebar.ts";
+import { writeToolsServer } from "../driver/tools_server.ts";
 import { type World, inBrowsers } from "../driver/world.ts";
 import type { Settled } from "./way.test.ts";
 
@@ -125,7 +127,7 @@ for (const inBrowser of inBrowsers) {
         assert.deepEqual([denied.value.granted, denied.value.scopes["mcp:tools.call"]], [false, "denied"]);
         const types = async () => JSON.parse(await harbor.cli("grants", "--json")).grants.map((grant: { grant_type: string }) => grant.grant_type);
         assert.deepEqual(await types(), ["DENY", "DENY"]);
-        const sidebar = await Sidebar.open(browser, "sites");
+        const sidebar = await Sidebar.open(browser, `site/${encodeURIComponent(site.origin)}`);
         await sidebar.says("[data-revoke]", /^Unblock$/);
         await sidebar.click("[data-revoke]");
         await until("both denials to go", async () => ((await types()).length === 0 ? true : undefined));
@@ -351,6 +353,25 @@ for (const inBrowser of inBrowsers) {
         await harbor.cli("grant", site.origin, "mcp:tools.call", "--always", "--tool", "t/life");
         const blocked = (await page.run("return shown(agent.tools.call({ tool: 't/life' }))")) as Settled;
         assert.deepEqual([blocked.code, /changed/.test(blocked.message ?? "")], ["ERR_TOOL_NOT_ALLOWED", true], blocked.message);
+      }));
+
+    test("many servers are one line that counts what is ticked; what has failed is not offered", () =>
+      inBrowser.run(async (world: World) => {
+        const { browser, harbor, site } = world;
+        const program = await writeToolsServer(harbor);
+        for (const name of "abcdef") await harbor.cli("add", name, "--", "node", program);
+        await harbor.cli("add", "broken", "--", "node", "-e", "process.exit(3)").catch(() => undefined);
+        const page = await browser.open(site.url);
+        await page.click("#ask");
+        const consent = await browser.find("consent.html");
+        // The tools of some may come later than the question.
+        await until("all tools", async () => (/^Ticked: 6 of 24 tools, in 6 of 6 servers\.$/.test(await textOf(consent, "#counts")) ? true : undefined));
+        assert.equal(await textOf(consent, "#failed"), "Not shown, because they failed: broken. This allows nothing of them.");
+        const isShown = () => consent.run("return document.querySelector('#servers').checkVisibility()");
+        assert.equal(await isShown(), false);
+        await consent.click("#open-servers");
+        assert.deepEqual([await isShown(), await serious(consent)], [true, []]);
+        await consent.press("Escape");
       }));
 
     test("a page that goes away takes its question along", () =>

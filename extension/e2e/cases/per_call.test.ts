@@ -8,6 +8,7 @@ import { textOf, until } from "../driver/browser.ts";
 import { allowed } from "../driver/double.ts";
 import { McpClient } from "../driver/mcp_client.ts";
 import { Sidebar } from "../driver/sidebar.ts";
+import { writeToolsServer } from "../driver/tools_server.ts";
 import { type World, inBrowsers } from "../driver/world.ts";
 
 for (const inBrowser of inBrowsers) {
@@ -69,8 +70,8 @@ for (const inBrowser of inBrowsers) {
           assert.ok(tools.some(({ name }) => name === "browser_navigate"), "it is listed");
           const called = mcp.call("browser_navigate", { url: `${site.origin}/first` });
           const consent = await browser.find("consent.html");
-          assert.equal(await textOf(consent, "#origin"), "newcomer (an AI client)");
-          assert.match(await textOf(consent, "#means"), /you have not let use browser yet/);
+          assert.equal(await textOf(consent, "#origin"), "newcomer (an AI app)");
+          assert.match(await textOf(consent, "#means"), /You have not let this app use browser yet/);
           await consent.click("#always");
           assert.match((await called).text, /first/);
           assert.equal((await mcp.call("browser_tabs", { action: "list" })).isError, false, "nothing is asked any more");
@@ -78,6 +79,19 @@ for (const inBrowser of inBrowsers) {
         },
         { mayUsePages: true, page: (path) => ({ html: `<title>${path}</title><h1>This is ${path}</h1>` }) },
       ));
+
+    test("a single tool is switched off for one AI client: it keeps the others, and gets none that comes later", () =>
+      inBrowser.run(async ({ browser, harbor }: World) => {
+        await harbor.cli("add", "w", "--", "node", await writeToolsServer(harbor));
+        for (const scope of ["mcp:tools.list", "mcp:tools.call"]) await harbor.cli("grant", "client://editor", scope, "--always");
+        const sidebar = await Sidebar.open(browser, `site/${encodeURIComponent("client://editor")}`);
+        await sidebar.says("[data-switch='w'] + .soft", /^all 4 tools$/);
+        await sidebar.click("[data-singles='w']");
+        await sidebar.click("[data-switch='w/map']");
+        await sidebar.says("[data-switch='w'] + .soft", /^3 of 4 tools$/);
+        const { grants } = JSON.parse(await harbor.cli("grants", "client://editor", "--json")) as { grants: { scope: string; allowed_tools?: string[] }[] };
+        assert.deepEqual(grants.find(({ scope }) => scope === "mcp:tools.call")?.allowed_tools, ["w/forecast", "w/measure", "w/report"]);
+      }));
 
     test("a server is switched off and on for one AI client", () =>
       inBrowser.run(async (world: World) => {
@@ -93,10 +107,8 @@ for (const inBrowser of inBrowsers) {
         };
         const both = (list: string[] | undefined) => [["mcp:tools.call", list], ["mcp:tools.list", list]];
         const sidebar = await Sidebar.open(browser, "sites");
-        const gap = "const [badge, way] = document.querySelectorAll(\"[data-origin='client://editor'] :is(.badge, a.button)\"); return way.getBoundingClientRect().left - badge.getBoundingClientRect().right";
-        await sidebar.text("[data-origin='client://editor'] a.button");
-        assert.ok(((await sidebar.page.run(gap)) as number) >= 4, "what can be clicked stands by itself");
-        await sidebar.click("[data-origin='client://editor'] a.button");
+        await sidebar.says("[data-origin='client://editor']", /editorall tools/);
+        await sidebar.click("[data-origin='client://editor'] a");
         const isOn = (server: string, on: boolean) => until(`${server} to be ${on}`, async () => ((await sidebar.count(`[data-switch='${server}'][aria-checked='${on}']`)) === 1 ? true : undefined));
         await isOn("a", true);
         await sidebar.click("[data-switch='a']");

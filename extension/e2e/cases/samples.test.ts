@@ -24,7 +24,7 @@ for (const inBrowser of inBrowsers) {
           await shows(page, "#state", "downloadable");
           await send(page, "Good morning");
           const question = await allow(world);
-          for (const words of ["wants to use your language model", "echo", "on this machine", "0 of 50,000 tokens today"]) assert.ok(question.includes(words), `${words}: ${question}`);
+          for (const words of ["wants to use your language model", "echo", "on this machine", "0 of 50,000 tokens"]) assert.ok(question.includes(words), `${words}: ${question}`);
           await shows(page, "#said li:nth-child(2)", "Good morning");
           await shows(page, "#state", "tokens");
           await send(page, "<roles>");
@@ -72,7 +72,7 @@ for (const inBrowser of inBrowsers) {
           const { page, echo } = await opened(world, "run.html?tool=t/life");
           await send(page, "<GenerateSimpleToolCalls>");
           const question = await allow(world);
-          for (const words of ["have your language model do tasks with your tools", "run 1 tool", "life", "on this machine"]) assert.ok(question.includes(words), `${words}: ${question}`);
+          for (const words of ["wants your AI model to work for it", "using 1 of your tools", "life", "on this machine"]) assert.ok(question.includes(words), `${words}: ${question}`);
           await shows(page, "#steps", "calls t/life");
           await shows(page, "#sources", "[1] t/life");
           const [said, answer] = (await page.run("return ['#steps li:nth-child(2)', '#answer'].map((one) => document.querySelector(one).textContent)")) as [string, string];

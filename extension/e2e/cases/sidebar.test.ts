@@ -45,15 +45,15 @@ for (const inBrowser of inBrowsers) {
         await weather(world);
         await harbor.cli("add", "broken", "--", "node", "-e", "console.error('no such module'); process.exit(3)").catch(() => undefined);
         const sidebar = await Sidebar.open(browser);
-        await sidebar.says("#server-list li:first-child .standing", /failed.*code 3/);
+        await sidebar.says("#server-list", /Needs you \(1\).*broken.*failed.*code 3.*Running \(1\).*weather/s);
         const top = "return document.querySelector(\"[id$=' weather'].small\").getBoundingClientRect().top";
         const before = await sidebar.page.run(top);
         await sidebar.click("[id='stop weather']");
-        await sidebar.says("#server-list li:last-child .state", /^stopped$/);
+        await sidebar.says("[data-server='weather'] .state", /^stopped$/);
         assert.equal(await sidebar.page.run("return document.activeElement.id"), "start weather");
         assert.equal(await sidebar.page.run(top), before);
         await sidebar.click("[id='start weather']");
-        await sidebar.says("#server-list li:last-child .standing", /running.*4 tools/);
+        await sidebar.says("[data-server='weather'] .standing", /running.*4 tools/);
         const pid = async () => JSON.parse(await harbor.cli("list", "--json")).servers[1].pid as number;
         const first = await pid();
         await sidebar.click("[id='server weather']");
@@ -111,6 +111,9 @@ for (const inBrowser of inBrowsers) {
         await sidebar.click("#call");
         await sidebar.says(".pieces", /rain/);
         assert.equal(await sidebar.page.run("const image = document.querySelector('.pieces img'); await image.decode(); return image.naturalWidth"), 8);
+        // What it was called with last is there again.
+        await sidebar.go("tool/weather/forecast");
+        await until("the last arguments", async () => ((await sidebar.page.run("return document.querySelector('#arg-0')?.value")) === "Oslo" ? true : undefined));
         await sidebar.go("tool/weather/report");
         await sidebar.says(".trial", /As JSON:/);
         await sidebar.click("#call");
@@ -139,39 +142,66 @@ for (const inBrowser of inBrowsers) {
         const page = await browser.open(site.url);
         await sidebar.says("#site", /No access to your tools/);
         await askAndAllow(browser, page);
-        await sidebar.says("#site", /^127\.0\.0\.1:\d+May use 9 tools for (10|9) more minutes.*Stop$/);
+        await sidebar.says("#site", /127\.0\.0\.1:\d+May use 9 tools, (10|9) min left.*End access$/);
         const mark = () => sidebar.page.run("const [tab] = await chrome.tabs.query({ active: true, currentWindow: true }); return chrome.action.getBadgeText({ tabId: tab.id })");
         await until("the mark", async () => ((await mark()) === "on" ? true : undefined));
         await page.run("return shown(agent.tools.call({ tool: 't/life' }))");
-        await sidebar.says(".activity", /t\/lifeanswered in \d+ ms.*127\.0\.0\.1.*Asked for all tools of tyou allowed it/s);
+        await sidebar.says(".activity", /Today.*t\/life.*127\.0\.0\.1.*answered in \d+ ms.*Asked for all tools of t.*you allowed it.*Access changed ×2/s);
+        // What failed stands alone where only that is wanted.
+        await sidebar.click("#failed-only");
+        await sidebar.says("#view", /Nothing of this kind happened lately/);
+        await sidebar.click("#failed-only");
+        await sidebar.click("[data-who='apps']");
+        await sidebar.says("#view", /Nothing of this kind happened lately/);
+        await sidebar.click("[data-who='sites']");
+        await sidebar.says(".activity", /t\/life/);
         await sidebar.go(`site/${encodeURIComponent(site.origin)}`);
-        await sidebar.says("#view", /May do now.*Use toolsfor now until.*Activity.*t\/life/s);
+        await sidebar.says("#view", /May do now.*Use toolsfor now until.*What it did.*t\/life/s);
         await sidebar.page.run("document.querySelector('#stop-beside').click()");
         await sidebar.says("#site", /No access to your tools/);
         await until("no mark", async () => ((await mark()) === "" ? true : undefined));
         assert.equal(((await page.run("return shown(agent.tools.call({ tool: 't/life' }))")) as Settled).code, "ERR_SCOPE_REQUIRED");
-        await sidebar.says(".activity", /t\/liferefused: not allowed/);
+        await sidebar.says(".activity [data-tone='warn']", /t\/life.*refused: not allowed/);
       }));
 
     test("what sites may do is shown as it changes, and taken back", () =>
       inBrowser.run(async ({ browser, harbor }: World) => {
         const sidebar = await Sidebar.open(browser, "sites");
-        await sidebar.says("#view", /No site or client has access yet/);
+        const site = (name: string) => sidebar.go(`site/${encodeURIComponent(`https://${name}.example`)}`);
+        await sidebar.says("#view", /No AI app has access yet.*No web site has access yet/s);
         await harbor.cli("grant", "https://a.example", "mcp:tools.list", "--always");
         await harbor.cli("grant", "https://a.example", "mcp:tools.call", "--once", "--tool", "weather/map");
         await harbor.cli("grant", "https://b.example", "mcp:tools.call", "--deny");
-        await sidebar.says("[data-origin='https://a.example']", /Use toolsfor now.*weather\/map.*See toolsalways/s);
-        await sidebar.says("[data-origin='https://b.example']", /Use toolsblocked/);
+        await sidebar.says("[data-origin='https://a.example']", /a\.example1 tool, \d+ min left/);
+        await sidebar.says("[data-origin='https://b.example']", /b\.exampleblocked/);
+        await sidebar.click("[data-origin='https://a.example'] a");
+        await sidebar.says("#view", /Use toolsfor now.*weather\/map.*See toolsalways/s);
+        await site("b");
+        await sidebar.says("#view", /Use toolsblocked/);
         await harbor.cli("grant", "https://b.example", "mcp:tools.call", "--always", "--tool", "weather/map");
-        await sidebar.says("[data-origin='https://b.example']", /Use toolsblocked.*Unblock.*Use toolsalways, has no effect while blocked.*Revoke/s);
+        await sidebar.says("#view", /Use toolsblocked.*Unblock.*Use toolsalways, has no effect while blocked.*Revoke/s);
         assert.equal(await sidebar.count(".overridden"), 1);
-        await sidebar.click("[data-origin='https://b.example'] .overridden [data-revoke]");
+        await sidebar.click(".overridden [data-revoke]");
         await sidebar.gone(".overridden");
-        await sidebar.click("[data-origin='https://b.example'] [data-revoke]");
-        await sidebar.gone("[data-origin='https://b.example']");
+        await sidebar.click("[data-revoke]");
+        await sidebar.says("#view", /Nothing\. It must ask you first/);
+        await site("a");
         await sidebar.click("[data-revoke='all']");
-        await sidebar.says("#view", /No site or client has access yet/);
+        await sidebar.says("#view", /Nothing\. It must ask you first/);
+        await sidebar.go("sites");
+        await sidebar.says("#view", /No web site has access yet/);
         assert.deepEqual(JSON.parse(await harbor.cli("grants", "--json")).grants, []);
+      }));
+
+    test("what sites may ask for at all is switched in the panel, and so it is in the options of the other extension", () =>
+      inBrowser.run(async ({ browser }: World) => {
+        const sidebar = await Sidebar.open(browser, "more");
+        await sidebar.click("[data-flag='toolAccess'][aria-checked='true']");
+        await until("the switch", async () => ((await sidebar.count("[data-flag='toolAccess'][aria-checked='false']")) === 1 ? true : undefined));
+        const options = await browser.open(browser.apiUrl("options.html"));
+        const boxes = "return [...document.querySelectorAll('#flags input:enabled')].map((box) => box.checked)";
+        await until("the options", async () => (JSON.stringify(await options.run(boxes)) === "[true,false,true,true]" ? true : undefined));
+        assert.deepEqual([await serious(options), await options.run(FITS)], [[], true]);
       }));
 
     test("a background that the browser has ended is found again, and nothing comes and goes meanwhile", () =>
@@ -208,7 +238,10 @@ for (const inBrowser of inBrowsers) {
           ["server/weather/tools", ".change"],
           ["server/weather/logs", ".log li"],
           ["tool/weather/forecast", "#call"],
-          ["sites", ".site"],
+          ["sites", "[data-origin]"],
+          ["site/https%3A%2F%2Fa.example", "[data-revoke]"],
+          ["more", "[data-flag]"],
+          ["browser", "#browser-switch"],
           ["questions", "#view h3"],
           ["activity", ".activity li"],
           ["add", ".entries li"],
@@ -220,17 +253,16 @@ for (const inBrowser of inBrowsers) {
           await sidebar.text(shows);
           assert.deepEqual([place, await serious(sidebar.page), await sidebar.page.run(FITS)], [place, [], true]);
         }
-        // A list that is longer than the window begins below the tabs, and not behind them.
-        await sidebar.page.run("document.querySelector('#view').style.minHeight = '300vh'");
-        await sidebar.click("#tabs a[href='#servers']");
-        await sidebar.text("[id='server mail']");
-        await until("the focus", async () => ((await sidebar.page.run("return document.activeElement.id")) === "view" ? true : undefined));
-        // The browser scrolls when it draws next.
-        const scrolled = () => sidebar.page.run("await new Promise((drawn) => setTimeout(drawn, 100)); return scrollY");
-        assert.equal(await scrolled(), 0);
-        // And so it does for whoever is there already.
-        await sidebar.click("#tabs a[href='#servers']");
-        assert.equal(await scrolled(), 0);
+        // A list that is longer than the window begins at its top, also for whoever is there already.
+        await sidebar.page.run("document.querySelector('#view > div').style.minHeight = '300vh'");
+        for (let time = 0; time < 2; time += 1) {
+          await sidebar.page.run("document.querySelector('#view').scrollTop = 200");
+          await sidebar.click("#tabs a[href='#servers']");
+          await sidebar.text("[id='server mail']");
+          await until("the top", async () => ((await sidebar.page.run("return document.querySelector('#view').scrollTop")) === 0 ? true : undefined));
+          await sidebar.page.run("document.querySelector('#view > div').style.minHeight = '300vh'");
+        }
+        assert.equal(await sidebar.page.run("return scrollY"), 0);
       }, { config: '[catalog]\nregistryUrl = ""\nawesomeUrl = ""\ngithubApiUrl = ""\n' }));
   });
 }

@@ -106,13 +106,13 @@ for (const inBrowser of inBrowsers) {
         await sidebar.go("servers");
         await sidebar.says("#server-list .words", /Set WEATHER_KEY/);
         await sidebar.click("#server-list .words a");
-        await sidebar.says("[data-secret]", /WEATHER_KEY · not set/);
-        await sidebar.type("[data-secret] input", "s3cret");
-        await sidebar.click("[data-secret] button[type='submit']");
+        // Where it is said that the key is missing it is typed, and that starts the server.
+        await sidebar.type("[id='key WEATHER_KEY']", "s3cret");
+        await sidebar.click("#save-keys");
+        await sidebar.says(".head .state", /^running$/);
+        await sidebar.go("server/weather/secrets");
         await sidebar.says("[data-secret]", /WEATHER_KEY · set/);
         assert.equal(await sidebar.page.run("return document.documentElement.outerHTML.includes('s3cret') || [...document.querySelectorAll('input')].some((one) => one.value !== '')"), false);
-        await sidebar.click("[id='start weather']");
-        await sidebar.says(".head .state", /^running$/);
 
         await sidebar.go("new/command");
         await sidebar.type("#name", "weather");
@@ -133,6 +133,27 @@ for (const inBrowser of inBrowsers) {
         await sidebar.says("#said", /^weather is removed$/);
         assert.deepEqual(await servers(harbor), []);
       }));
+
+    test("what a README says to paste fills in the form, without the key in it; a word that no list has is looked up", () =>
+      inBrowser.run(
+        async ({ browser, harbor }: World) => {
+          const program = await writeToolsServer(harbor);
+          const sidebar = await Sidebar.open(browser, "new/command");
+          const value = (selector: string) => sidebar.page.run(`return document.querySelector(${JSON.stringify(selector)}).value`);
+          await sidebar.type("#paste", "npx 'x");
+          await sidebar.says("#paste-problem", /quote is not closed/);
+          await sidebar.type("#paste", JSON.stringify({ mcpServers: { rain: { command: "node", args: [program], env: { MODE: "a", RAIN_TOKEN: "s3cret" } } } }));
+          await sidebar.says("#pasted", /Next you type the value of RAIN_TOKEN/);
+          assert.deepEqual([await value("#paste"), await value("#name"), await value("#command"), await value("#args"), await value("#env"), await value("#secrets")], ["", "rain", "node", program, "MODE=a", "RAIN_TOKEN"]);
+          assert.equal(await sidebar.page.run("return document.documentElement.outerHTML.includes('s3cret')"), false);
+          await sidebar.click("#add-server");
+          await sidebar.says(".notice", /Set RAIN_TOKEN/);
+          await sidebar.go("add");
+          await sidebar.type("#query", "postgres");
+          await sidebar.says("[data-look='pypi']", /Look up “postgres” at PyPI/);
+        },
+        { config: NO_SOURCES },
+      ));
 
     test("what cannot be had is said with what to do; adding can be cancelled, and going back keeps what was typed", () =>
       inBrowser.run(
@@ -186,9 +207,9 @@ for (const inBrowser of inBrowsers) {
           await sidebar.type("#name", "closed");
           await sidebar.click("#add-server");
           await sidebar.says(".notice", /Sign in to use it/);
-          await sidebar.click(".notice .action");
           await sidebar.click("#sign-in");
           await sidebar.says(".head .state", /^running$/);
+          await sidebar.go("server/closed/secrets");
           await sidebar.says("#view", /Signed in.*Harbor mayread/s);
           await until("the page of the signing in", async () => ((await browser.count("127.0.0.1")) > 0 ? true : undefined));
           await sidebar.click("#sign-out");
@@ -209,7 +230,7 @@ for (const inBrowser of inBrowsers) {
           await sidebar.type("#name", "far");
           await sidebar.click("#add-server");
           await sidebar.says(".notice", /Sign in to use it/);
-          await sidebar.click(".notice .action");
+          await sidebar.go("server/far/secrets");
           remote.person = "waits";
           await sidebar.click("#sign-in");
           await sidebar.says("#view", /A page is open: sign in there/);

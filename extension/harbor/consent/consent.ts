@@ -48,6 +48,11 @@ function press({ isTrusted }: Event): void {
   refresh();
 }
 
+/** Until a key is used, the button that begins with the focus has a mild ring: a strong one looks like an answer that is chosen. */
+function keys(): void {
+  document.body.dataset["keys"] = "";
+}
+
 /** Brings the buttons into the state that the guard says, now and when it is over. */
 function refresh(): void {
   clearTimeout(timer);
@@ -137,6 +142,7 @@ window.addEventListener("keydown", ({ key }) => {
 });
 // A screen reader may click without a pointer.
 for (const kind of ["pointerdown", "mousedown", "keydown"]) window.addEventListener(kind, press, { capture: true });
+window.addEventListener("keydown", keys, { capture: true });
 window.addEventListener("focus", () => stir("focused"));
 window.addEventListener("blur", () => stir("left"));
 window.addEventListener("resize", () => stir(document.hasFocus() ? "changed" : "left"));

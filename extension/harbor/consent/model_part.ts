@@ -6,7 +6,7 @@ import type { Approval, ApprovalField } from "../../shared/protocol/generated/me
 import { visibleLines } from "../../shared/text/visible.ts";
 import type { AskedModel } from "../own.ts";
 import { element, foreign } from "./elements.ts";
-import { LEAVES_WORDS, NO_MODEL, budgetWords, cutWords, isCut, placeWords } from "./words.ts";
+import { EFFECT_MARKS, LEAVES_WORDS, NO_MODEL, budgetWords, cutWords, isCut, placeWords } from "./words.ts";
 
 /** The model, where it runs, and the site's budget. */
 export function modelPart(model: AskedModel | "none"): HTMLElement {
@@ -18,15 +18,17 @@ export function modelPart(model: AskedModel | "none"): HTMLElement {
   const head = element("h2", {}, "");
   head.append(...foreign(model.name ?? "The first model there"));
   const [before, after] = placeWords(model.here);
-  const place = element("p", { class: "place", "data-here": String(model.here) }, `It runs ${before}`);
+  const place = element("p", { class: "place", "data-here": String(model.here) }, `Runs ${before}`);
   place.append(...foreign(model.provider), after);
   group.append(head, place, element("p", { class: "budget" }, budgetWords(model)));
   return group;
 }
 
 /** One call: why it is asked about, what would leave, and its arguments key by key. */
-export function callPart({ why, tool, private: names, fields }: Approval): HTMLElement {
+export function callPart({ why, tool, private: names, fields, effect }: Approval): HTMLElement {
   const group = element("section", { class: "model call", "aria-label": "The call" });
+  const mark = EFFECT_MARKS[effect];
+  if (mark !== undefined) group.append(element("span", { class: "effect", "data-effect": effect }, mark));
   group.append(element("p", {}, `You are asked because ${why}.`));
   if (names.length > 0) {
     const told = element("p", { class: "leaves" }, LEAVES_WORDS[0]);
@@ -34,7 +36,11 @@ export function callPart({ why, tool, private: names, fields }: Approval): HTMLE
     group.append(told);
   }
   const list = element("dl", { class: "args" }, "");
-  list.append(...fields.flatMap((field) => [keyOf(field.key), valueOf(field)]));
+  for (const field of fields) {
+    const row = element("div", {}, "");
+    row.append(keyOf(field.key), valueOf(field));
+    list.append(row);
+  }
   group.append(element("h2", {}, fields.length === 0 ? "Without arguments" : "With these arguments"), list);
   return group;
 }

@@ -27,10 +27,9 @@ export function flaggedPart(tools: Flagged): HTMLElement {
 export function serverPart(server: AskedServer, opened: boolean): HTMLElement {
   const { id, tools, list, unlisted, strange } = server;
   const every = tools.find(({ name }) => name === everyOf(id));
-  const head = element("h3", { id: `server-${id}` });
-  head.append(...foreign(server.label), element("span", { class: "state" }, ` ${stateWords(server.state, server.lazy)}`));
+  const name = headOf(server, every === undefined ? "h3" : "strong");
   const group = element("div", { class: "server", role: "group", "aria-labelledby": `server-${id}` });
-  group.append(head);
+  if (every === undefined) group.append(name);
   const singles = singlesOf(server);
   const rows = singles.flatMap((tool, at) => (isFlagged(tool) ? [] : [toolPart(server, tool, `tool-${id}-${at}`)]));
   if (every === undefined) group.append(...rows);
@@ -38,7 +37,7 @@ export function serverPart(server: AskedServer, opened: boolean): HTMLElement {
     const inside = element("div", { class: "singles", id: `singles-${id}` });
     inside.append(...rows);
     inside.hidden = !opened;
-    group.append(everyPart(server, every, rows.length, opened), inside);
+    group.append(everyPart(server, every, name, rows.length, opened), inside);
   }
   if (unlisted !== undefined) group.append(element("p", {}, unlistedWords(unlisted)));
   if (list !== undefined) group.append(element("p", {}, listWords(list, singles.length > 0)));
@@ -50,9 +49,17 @@ export function serverPart(server: AskedServer, opened: boolean): HTMLElement {
   return group;
 }
 
-function everyPart(server: AskedServer, every: AskedTool, singles: number, opened: boolean): HTMLElement {
+/** Its name, and whether it runs. */
+function headOf({ id, label, state, lazy }: AskedServer, tag: string): HTMLElement {
+  const head = element(tag, { id: `server-${id}` });
+  head.append(...foreign(label), element("span", { class: "state" }, ` ${stateWords(state, lazy)}`));
+  return head;
+}
+
+/** One line for the server, with the box for all of it. */
+function everyPart(server: AskedServer, every: AskedTool, name: HTMLElement, singles: number, opened: boolean): HTMLElement {
   const row = element("div", { class: "every" });
-  row.append(labelPart(every, `every-${server.id}`, [document.createTextNode(everyWords(server))]));
+  row.append(labelPart(every, `every-${server.id}`, [name, element("span", { class: "all" }, everyWords(server))]));
   if (singles > 0) {
     const label = `Choose single tools of ${server.id}`;
     row.append(element("button", { type: "button", "data-opens": server.id, "aria-expanded": String(opened), "aria-controls": `singles-${server.id}`, "aria-label": label }, "Choose"));
@@ -80,7 +87,7 @@ function toolPart(server: AskedServer, tool: AskedTool, id: string): HTMLElement
     found.append(of);
   }
   const mark = tool.effect === undefined ? undefined : EFFECT_MARKS[tool.effect];
-  if (mark !== undefined) found.append(element("span", { class: "effect" }, mark));
+  if (mark !== undefined) found.append(element("span", { class: "effect", "data-effect": tool.effect ?? "" }, mark));
   const text = [tool.title, tool.description].filter((one) => one !== undefined).join(": ");
   // What has changed says it, with what it was before.
   if (text !== "" && !isFlagged(tool)) {

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { AskedServer } from "../own.ts";
 import { chosenOf, everyState, ticksOf, turned } from "./ticks.ts";
-import { belowWords, callerWords, cutWords, everyWords, isCut, onceButton, onceWords, wishWords } from "./words.ts";
+import { belowWords, callerWords, countWords, cutWords, everyWords, isCut, meansWords, onceButton, onceWords, wishWords } from "./words.ts";
 
 const changed = { changed: { parts: [], blocked: true } };
 const server = (id: string, tools: AskedServer["tools"], more: Partial<AskedServer> = {}): AskedServer => ({ id, label: id, state: "running", tools, ...more });
@@ -85,7 +85,18 @@ test("one sentence says what it is about", () => {
   assert.equal(said({ scopes, named: true, servers: [named] }), "wants to run 2 tools: forecast, map");
   assert.equal(said({ scopes, named: false, servers: [whole] }), "wants to run all tools of a server: a");
   assert.equal(said({ scopes, named: false, servers: Array.from("abcdef", (id) => server(id, [])) }), "wants to run all tools of 6 servers: a, b, c, d and 2 more");
+  assert.equal(said({ scopes: ["model:tools", ...scopes], named: true, servers: [named] }), "wants your AI model to work for it, using 2 of your tools: forecast, map");
+  assert.equal(said({ scopes: ["model:prompt", ...scopes], named: false, servers: [whole] }), "wants to use your language model, and to run all tools of a server: a");
   assert.equal(said({ scopes: ["mcp:tools.list"], named: true, servers: [named] }), "wants to see which tools you have");
+});
+
+test("allowing is said in two sentences, and promises no less than it gives", () => {
+  const means = (...scopes: Parameters<typeof meansWords>[0]["scopes"]) => meansWords({ scopes });
+  assert.equal(means("model:prompt", "model:tools", "mcp:tools.call"), "The site and your model may run the ticked tools with any data. The site sees what they say about themselves and what they answer.");
+  assert.match(means("mcp:tools.list"), /^The site sees which of these tools you have/);
+  assert.match(means("mcp:tools.call", "model:list"), /^The site may run the ticked tools.* names of your models/);
+  assert.match(means("model:prompt"), /^The site sends texts to this model/);
+  assert.equal(countWords({ servers: 15, tools: 48, ticked: 20, of: 9 }), "Ticked: 20 of 48 tools, in 9 of 15 servers.");
 });
 
 test("buttons and edges say how long and how much", () => {
@@ -103,7 +114,7 @@ test("a question about a call says who acts, and what is not all there", () => {
   };
   assert.equal(said("page", "https://a.example"), "https://a.example wants to call s/t");
   assert.equal(said("run", "https://a.example"), "https://a.example has your language model work on a task. The model now wants to call s/t");
-  assert.equal(said("client", "client://editor"), "editor (an AI client) wants to call s/t");
+  assert.equal(said("client", "client://editor"), "editor (an AI app) wants to call s/t");
   assert.equal(said("chat", "owner"), "Your model wants to call s/t");
   const cut = (key: string, bytes?: number) => isCut({ key, text: "", ...(bytes === undefined ? {} : { bytes }) });
   assert.deepEqual([cut("a"), cut("a", 9), cut("…"), cut("long… (900 bytes)")], [false, true, true, true]);

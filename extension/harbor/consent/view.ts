@@ -8,8 +8,8 @@ import type { AskedServer, QuestionView } from "../own.ts";
 import { element, foreign } from "./elements.ts";
 import { callPart, modelPart, sitePart, wholeParts } from "./model_part.ts";
 import { flaggedOf, flaggedPart, serverPart } from "./server_part.ts";
-import { type Ticks, chosenOf, everyOf, everyState, ticksOf, turned } from "./ticks.ts";
-import { ANSWER_WORDS, MISSING_WORDS, NEVER_WORDS, belowWords, callerWords, meansWords, onceButton, onceWords, wishWords } from "./words.ts";
+import { type Ticks, chosenOf, everyOf, everyState, singlesOf, ticksOf, turned } from "./ticks.ts";
+import { ANSWER_WORDS, FAILED_WORDS, MISSING_WORDS, NEVER_WORDS, belowWords, callerWords, countWords, isLeftIn, meansWords, onceButton, onceWords, wishWords } from "./words.ts";
 
 /** An element of the page. */
 export function part<T extends HTMLElement = HTMLElement>(id: string): T {
@@ -20,6 +20,10 @@ let servers: AskedServer[] = [];
 let ticks: Ticks = new Map();
 /** Servers whose single tools the person has opened. */
 const opened = new Set<string>();
+/** More servers than these are one line at first, which says how much is ticked. */
+const MANY = 5;
+/** Whether the person has opened all of them. */
+let allOpen = false;
 /** Each part as it was drawn last. */
 const drawn = new Map<HTMLElement, string[]>();
 
@@ -28,7 +32,9 @@ export function show(question: QuestionView): void {
   const asker = question.call === undefined ? question.origin : callerWords(question.call);
   document.title = `Harbor: ${asker} asks`;
   part("origin").textContent = asker;
-  const { words, names, rest } = wishWords(question);
+  // What has failed can be given nothing; where the site has named it, that is said beside its name.
+  const works = (server: AskedServer) => question.named || isLeftIn(server.state);
+  const { words, names, rest } = wishWords({ ...question, servers: question.servers.filter(works) });
   const apart = names.flatMap((name, at) => [...(at === 0 ? [] : [document.createTextNode(", ")]), ...foreign(name)]);
   part("wish").replaceChildren(words, ...apart, rest);
   if (question.reason !== undefined && question.reason !== "") {
@@ -47,8 +53,13 @@ export function show(question: QuestionView): void {
   (part("remember").closest("label") as HTMLElement).hidden = isSingle;
   if (call !== undefined) offer(call.answers);
   const ofTools = question.scopes.some(isOfTools);
-  part("servers").hidden = !ofTools;
-  servers = question.servers;
+  servers = question.servers.filter(works);
+  const isMany = ofTools && servers.length > MANY;
+  part("many").hidden = !isMany;
+  part("servers").hidden = !ofTools || (isMany && !allOpen);
+  const failed = question.servers.filter((server) => !works(server)).map(({ label }) => label);
+  part("failed").hidden = failed.length === 0 || !ofTools;
+  part("failed").replaceChildren(FAILED_WORDS[0], ...foreign(failed.join(", ")), FAILED_WORDS[1]);
   ticks = ticksOf(servers, ticks);
   const flagged = flaggedOf(servers);
   draw(part("flagged"), flagged.length === 0 ? [] : [{ of: flagged, make: () => flaggedPart(flagged) }]);
@@ -100,6 +111,9 @@ function tick(): void {
     box.checked = state === undefined ? ticks.get(name) === true : state === "on";
     box.indeterminate = state === "some";
   }
+  const on = servers.map((server) => singlesOf(server).filter(({ name }) => ticks.get(name) === true).length);
+  const tools = servers.reduce((sum, server) => sum + singlesOf(server).length, 0);
+  part("counts").textContent = countWords({ servers: servers.length, tools, ticked: on.reduce((sum, many) => sum + many, 0), of: on.filter((many) => many > 0).length });
 }
 
 /** Puts the arguments of the call that is shown there whole, or why that is not possible. */
@@ -137,6 +151,12 @@ part("question").addEventListener("change", ({ target }) => {
   if (name === undefined) return;
   ticks = turned(servers, ticks, name);
   tick();
+});
+part("open-servers").addEventListener("click", () => {
+  allOpen = !allOpen;
+  part("open-servers").setAttribute("aria-expanded", String(allOpen));
+  part("servers").hidden = !allOpen;
+  edge();
 });
 part("servers").addEventListener("click", ({ target }) => {
   const button = (target as HTMLElement).closest<HTMLElement>("button[data-opens]");

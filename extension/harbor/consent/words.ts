@@ -36,15 +36,18 @@ export function wishWords({ scopes, servers, named, call, site }: Pick<QuestionV
   if (site !== undefined) return { words: "uses your browser, and wants to open ", names: [site], rest: "" };
   if (call !== undefined) return { words: actWords(call), names: [call.tool], rest: "" };
   const ofModels = modelWish(scopes);
-  if (!scopes.some(isOfTools)) return { words: `wants to ${ofModels}`, names: [], rest: "" };
+  if (!scopes.some(isOfTools)) return { words: `wants ${ofModels}`, names: [], rest: "" };
   const ofTools = toolWish({ scopes, servers, named });
-  return ofModels === undefined ? ofTools : { ...ofTools, words: `wants to ${ofModels}, and ${ofTools.words.replace(/^wants /, "")}` };
+  if (ofModels === undefined) return ofTools;
+  const runs = scopes.includes("model:tools") && /^wants to run (.+)$/s.exec(ofTools.words);
+  if (runs) return { ...ofTools, words: `wants ${ofModels}, using ${(runs[1] ?? "").replace(/^(\d+) tools?/, "$1 of your tools")}` };
+  return { ...ofTools, words: `wants ${ofModels}, and ${ofTools.words.replace(/^wants /, "")}` };
 }
 
 /** What it wants of models. */
 function modelWish(scopes: Scope[]): string | undefined {
-  const list = "see which language models you have";
-  const use = scopes.includes("model:tools") ? "have your language model do tasks with your tools" : scopes.includes("model:prompt") ? "use your language model" : undefined;
+  const list = "to see which language models you have";
+  const use = scopes.includes("model:tools") ? "your AI model to work for it" : scopes.includes("model:prompt") ? "to use your language model" : undefined;
   if (!scopes.includes("model:list")) return use;
   return use === undefined ? list : `${use} and ${list}`;
 }
@@ -90,7 +93,7 @@ export function isCut({ key, bytes }: ApprovalField): boolean {
 /** Who acts in a call that is asked about: the first words of the sentence. */
 export function callerWords({ who, principal }: Pick<Approval, "who" | "principal">): string {
   if (who === "chat") return "Your model";
-  return who === "client" ? `${principal.replace(/^client:\/\//, "")} (an AI client)` : principal;
+  return who === "client" ? `${principal.replace(/^client:\/\//, "")} (an AI app)` : principal;
 }
 
 /** The words behind that; the tool follows. */
@@ -102,46 +105,41 @@ export function actWords({ who }: Pick<Approval, "who">): string {
 export const LEAVES_WORDS = ["This would tell ", " something that comes from: "] as const;
 
 /** Beside the box of a no that is for good. */
-export const NEVER_WORDS = "Never ask again about this for this client.";
+export const NEVER_WORDS = "Never ask again about this for this app.";
 
-/** Who asks, and what allowing means. */
+/** What allowing means. */
 function callWords({ who, reason, tool }: Approval): string {
   const source = tool.slice(0, tool.indexOf("/"));
-  if (reason === "first_use") return `It is an AI client that you have not let use ${source} yet. For 10 minutes, or always, it may call all tools of ${source}; what may delete something still asks.`;
-  const whose = who === "client" ? "It is an AI client." : who === "page" ? "The site itself makes this call." : "The model makes this call, with data that it has chosen.";
-  return `${whose} “Allow this call” is for this call with exactly these arguments.`;
+  if (reason === "first_use") return `You have not let this app use ${source} yet. For 10 minutes, or always, it may call all tools of ${source}; what may delete something still asks.`;
+  const whose = who === "page" ? "The site chose these arguments. " : who === "client" ? "" : "The model chose these arguments. ";
+  return `${whose}“Allow this call” is for this one call, exactly as it stands here.`;
 }
 
 /** What allowing means. */
 export function meansWords({ scopes, call, site }: Pick<QuestionView, "scopes" | "call" | "site">): string {
-  if (site !== undefined) return "You wanted to be asked about this site (askFirst in config.toml). Your answer holds while this client works in your browser. If you allow it, it reads and acts there as you, where you are signed in.";
+  if (site !== undefined) return "You wanted to be asked about this site (askFirst in config.toml). Your answer holds while this app works in your browser. If you allow it, it reads and acts there as you, where you are signed in.";
   if (call !== undefined) return callWords(call);
-  const sees = "The site sees which of these tools you have and what they say about themselves.";
-  const runs = "It can run the ticked ones with data it chooses, and read the results.";
-  const writes = "The site sends texts to this model and reads its answers.";
-  const works = "For a task of the site the model runs the ticked tools with data that the model chooses; the site sees what they answer.";
+  const runs = scopes.includes("mcp:tools.call");
+  const who = scopes.includes("model:tools") ? (runs ? "The site and your model" : "Your model") : "The site";
+  const sees = "The site sees what they say about themselves and what they answer.";
   return [
-    scopes.includes("model:prompt") ? writes : undefined,
-    scopes.includes("model:tools") ? works : undefined,
+    scopes.includes("model:prompt") && !scopes.includes("model:tools") ? "The site sends texts to this model and reads its answers." : undefined,
+    runs || scopes.includes("model:tools") ? `${who} may run the ticked tools with any data. ${sees}` : scopes.some(isOfTools) ? "The site sees which of these tools you have and what they say about themselves." : undefined,
     scopes.includes("model:list") ? "The site sees the names of your models and of who runs them." : undefined,
-    scopes.some(isOfTools) ? sees : undefined,
-    scopes.includes("mcp:tools.call") ? runs : undefined,
   ].flatMap((words) => words ?? []).join(" ");
 }
 
-/** What is allowed is the default model, whichever that is when the site asks it. */
-const LATER = "If you choose another default model later, the site uses that one, wherever it runs.";
-
-/** Where a model runs now, and what that means for what a site writes. The provider's name is the person's own. */
+/** Where a model runs now, and what that means for what a site writes. What is allowed is the default model, whichever that is then. The provider's name is the person's own. */
 export function placeWords(here: boolean): readonly [string, string] {
-  return here ? ["on this machine (", `): what the site writes stays here. ${LATER}`] : ["at ", `: what the site writes is sent there. ${LATER}`];
+  return here
+    ? ["on this machine (", "): what the site writes stays here, until you choose another default model."]
+    : ["at ", ": what the site writes is sent there, or to the default model that you choose later."];
 }
 
 /** What the site has used of a model today, and may use. */
 export function budgetWords({ used, budget }: Pick<AskedModel, "used" | "budget">): string {
-  const today = `It has used ${used.toLocaleString("en")}`;
-  if (budget === undefined) return `${today} tokens today. You have set no limit; Harbor's panel sets one.`;
-  return `${today} of ${budget.toLocaleString("en")} tokens today. You change that limit in Harbor's panel.`;
+  const today = `Used today: ${used.toLocaleString("en")}`;
+  return budget === undefined ? `${today} tokens. There is no limit; Harbor's panel sets one.` : `${today} of ${budget.toLocaleString("en")} tokens.`;
 }
 
 /** Where there is no model. */
@@ -191,6 +189,15 @@ export function listWords(list: "awaited" | "missing", named: boolean): string {
 export function unlistedWords(unlisted: number): string {
   return `${unlisted} more ${unlisted === 1 ? "tool is" : "tools are"} not listed here. Only “all” includes ${unlisted === 1 ? "it" : "them"}.`;
 }
+
+/** Above many servers: how much of them is ticked. */
+export function countWords({ servers, tools, ticked, of }: { servers: number; tools: number; ticked: number; of: number }): string {
+  if (ticked === 0) return `${servers} servers, ${tools} tools. Nothing is ticked.`;
+  return `Ticked: ${ticked} of ${tools} tools, in ${of} of ${servers} servers.`;
+}
+
+/** Of servers that cannot be used now. */
+export const FAILED_WORDS = ["Not shown, because they failed: ", ". This allows nothing of them."] as const;
 
 /** What is further down than the window shows. */
 export function belowWords(rows: number): string {

@@ -18,6 +18,8 @@ export interface Activity {
   /** How it ended. */
   ended: string;
   isCall: boolean;
+  /** Whether it is about access that was given or has ended. */
+  isGrant?: true;
 }
 
 type Line = { [name: string]: unknown };
@@ -51,10 +53,10 @@ const READERS: { [event: string]: (line: Line) => Read | undefined } = {
   refused: (line) => ({ what: toolOf(line) || scopeOf(line), isTool: line["tool"] !== undefined, tone: "warn", ended: refusedWords(text(line["code"])) }),
   consent: (line) => ({ what: `Asked for ${toolsWords(texts(line["asked_tools"]))}`, ...consentEnd(text(line["outcome"])) }),
   chat: (line) => ({ what: `Asked the model ${text(line["model"]) ?? ""}`.trim(), isCall: false, ...chatEnd(line) }),
-  grant: (line) => ({ what: grantHead(line), tone: "idle", ended: grantWords(line) }),
-  approvals_revoke: () => ({ what: "Answers about calls revoked", tone: "idle", ended: "by you" }),
-  revoke: () => ({ what: "Access revoked", tone: "idle", ended: "by you" }),
-  expire: () => ({ what: "Access ended", tone: "idle", ended: "its time was over" }),
+  grant: (line) => ({ what: grantHead(line), tone: "idle", ended: grantWords(line), isGrant: true }),
+  approvals_revoke: () => ({ what: "Answers about calls revoked", tone: "idle", ended: "by you", isGrant: true }),
+  revoke: () => ({ what: "Access revoked", tone: "idle", ended: "by you", isGrant: true }),
+  expire: () => ({ what: "Access ended", tone: "idle", ended: "its time was over", isGrant: true }),
 };
 
 function toolOf({ server, tool }: Line): string {
@@ -169,9 +171,7 @@ export function whoWords({ origin }: Pick<Activity, "origin">): string {
   return origin === undefined ? "You" : hostOf(origin);
 }
 
-/** What stands below a site's name: how many calls it made lately, and the last one. */
-export function lastCall(activities: Activity[], origin: string, now: number): { calls: number; last: Activity } | undefined {
-  const calls = activities.filter((one) => one.isCall && one.origin === origin);
-  const [last] = calls;
-  return last === undefined ? undefined : { calls: calls.filter(({ at }) => at > now - 3_600_000).length, last };
+/** How many calls one has made since this time. */
+export function callsSince(activities: Activity[], origin: string, since: number): number {
+  return activities.filter((one) => one.isCall && one.origin === origin && one.at >= since).length;
 }

@@ -35,6 +35,13 @@ export function shareWords({ used, limit }: Share): string {
   return `${spent}, of ${limit.toLocaleString("en")}`;
 }
 
+/** When the bridge's day begins, which is one of UTC, by this machine's clock. */
+export function dayBegins(now: number): string {
+  const at = new Date(now);
+  const begins = new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth(), at.getUTCDate() + 1));
+  return begins.toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
+}
+
 /** Reads what is typed; `undefined`: it is no number of tokens. */
 export function parseTokens(typed: string): number | undefined {
   const digits = typed.replace(/[\s,._']/g, "");

@@ -59,6 +59,17 @@ export function switched(tools: string[], servers: string[], server: string, on:
   return [...new Set(on ? [...others, `${server}/*`] : others)].sort();
 }
 
+/** The list with one tool switched. `all`: the names of all tools that its server has now. */
+export function switchedTool(tools: string[], servers: string[], tool: string, all: string[], on: boolean): string[] {
+  const server = serverOf(tool);
+  const isWhole = coverOf(tools, server) === "all";
+  // One less than all of them: the others by name, and none that comes later.
+  const mine = isWhole ? all : tools.filter((one) => serverOf(one) === server);
+  const rest = switched(tools, servers, server, false);
+  const after = on ? [...mine, tool] : mine.filter((one) => one !== tool);
+  return [...new Set([...rest, ...after])].sort();
+}
+
 function serverOf(tool: string): string {
   return tool.split("/")[0] ?? "";
 }

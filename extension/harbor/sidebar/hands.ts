@@ -10,7 +10,7 @@ import type { Allowed } from "./allowed.ts";
 import type { CLIENT_TOOLS } from "./clients.ts";
 import type { Child } from "./dom.ts";
 import { type Route, hrefOf } from "./route.ts";
-import type { BROWSER_TOOLS, PAGE_HOSTS, PAGE_OPTIONS, SidebarPushes } from "./serve.ts";
+import type { BROWSER_TOOLS, PAGE_FLAGS, PAGE_HOSTS, PAGE_OPTIONS, SidebarPushes } from "./serve.ts";
 import type { Detail, State, Store } from "./store.ts";
 
 /** One place of the sidebar. */
@@ -66,7 +66,7 @@ export class Hands {
   }
 
   /** Asks the background itself, not the bridge. */
-  own(type: typeof PAGE_OPTIONS | typeof PAGE_HOSTS | typeof BROWSER_TOOLS | typeof CLIENT_TOOLS, fields: Fields = {}): Promise<unknown> {
+  own(type: typeof PAGE_OPTIONS | typeof PAGE_FLAGS | typeof PAGE_HOSTS | typeof BROWSER_TOOLS | typeof CLIENT_TOOLS, fields: Fields = {}): Promise<unknown> {
     return this.#call(type, fields);
   }
 

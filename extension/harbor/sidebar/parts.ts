@@ -107,6 +107,14 @@ export function copyButton(text: () => string, label: string, hands: Pick<Hands,
   return button("Copy", () => void copy(), { class: "quiet", "aria-label": label });
 }
 
+const EFFECTS: { [effect: string]: string } = { reads: "reads", writes: "changes", destroys: "may delete" };
+
+/** What a tool does, as far as Harbor knows; nothing where it does not. */
+export function effectMark(effect: string | undefined): Child {
+  const words = effect === undefined ? undefined : EFFECTS[effect];
+  return words === undefined ? undefined : h("span.badge.effect", { "data-effect": effect }, words);
+}
+
 /** Terms with what is said of them. */
 export function facts(rows: (readonly [string, Child] | undefined)[]): VNode {
   const shown = rows.filter((row) => row !== undefined);
@@ -129,8 +137,8 @@ export function field({ id, label, about, needed = false, problem }: FieldProps,
     "div.field",
     {},
     h("label", { for: id }, label, needed ? h("span.needed", {}, " required") : undefined),
-    about === undefined ? undefined : h("p.about", { id: `${id}-about` }, about),
     control({ ...props, "aria-required": needed ? "true" : undefined }),
+    about === undefined ? undefined : h("p.about", { id: `${id}-about` }, about),
     h("p.problem", { id: `${id}-problem`, hidden: problem === undefined }, problem ?? ""),
   );
 }

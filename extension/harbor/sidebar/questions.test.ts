@@ -54,8 +54,8 @@ test("a question says who wants what, and why, with its arguments and the answer
   await settle();
   assert.match(said(), /https:\/\/a\.example wants to call files\/wipeYou are asked because it may delete or overwrite something\./);
   assert.match(said(), /path\/tmp\/atextlongOnly its beginning: it has 5,000 bytes in all\.Show all/);
-  assert.match(said(), /editor \(an AI client\) wants to call.*Nobody answered in time.*This would tell files something that comes from: files, gmail/s);
-  assert.match(said(), /files\/write: this tool, for 10 minuteseditor \(an AI client\)Revoke/);
+  assert.match(said(), /editor \(an AI app\) wants to call.*Nobody answered in time.*This would tell files something that comes from: files, gmail/s);
+  assert.match(said(), /files\/write: this tool, for 10 minuteseditor \(an AI app\)Revoke/);
   assert.deepEqual(answers(shown()).map(textIn).slice(0, 2), ["Don't allow", "Allow this call"]);
   assert.deepEqual(waitingOf(hands.state), { ofChats: 0, ofOthers: 1 });
 });

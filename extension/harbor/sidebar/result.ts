@@ -6,6 +6,8 @@ import { isFields } from "../../shared/ports/wire.ts";
 
 export type Piece =
   | { is: "text"; label: string; text: string }
+  /** JSON that is flat: its columns, and a cell for each; one object is rows of two. */
+  | { is: "table"; label: string; head: string[] | undefined; rows: string[][]; text: string }
   | { is: "image"; url: string; label: string }
   /** Something that is only named. */
   | { is: "other"; words: string };
@@ -28,14 +30,14 @@ export function shownOf(result: unknown): Shown {
   const pieces = items.slice(0, MOST_PIECES).map(pieceOf);
   if (items.length > MOST_PIECES) pieces.push({ is: "other", words: `${items.length - MOST_PIECES} more pieces` });
   if (structuredContent !== undefined && !repeats(items, structuredContent)) {
-    pieces.push({ is: "text", label: "Structured content", text: JSON.stringify(structuredContent, null, 2) });
+    pieces.push(jsonOf("Structured content", structuredContent));
   }
   return { failed: isError === true, pieces };
 }
 
 function pieceOf(item: unknown): Piece {
   const { type, text, mimeType, data, resource, uri } = isFields(item) ? item : ({} as { [name: string]: unknown });
-  if (type === "text" && typeof text === "string") return { is: "text", label: "Text", text: readable(text) };
+  if (type === "text" && typeof text === "string") return readable(text);
   if (type === "image") return imageOf(mimeType, data);
   if (type === "audio") return { is: "other", words: `Sound (${mimeType}), which the panel does not play` };
   if (type === "resource_link") return { is: "other", words: `A link to ${uri}` };
@@ -48,14 +50,46 @@ function pieceOf(item: unknown): Piece {
   return { is: "other", words: "A piece of an unknown kind" };
 }
 
-/** JSON in one line, as most servers send it, in lines. */
-function readable(text: string): string {
-  if (!/^\s*[[{]/.test(text) || text.trim().includes("\n")) return text;
+/** JSON in one line, as most servers send it, as a table or in lines. */
+function readable(text: string): Piece {
+  const plain: Piece = { is: "text", label: "Text", text };
+  if (!/^\s*[[{]/.test(text)) return plain;
   try {
-    return JSON.stringify(JSON.parse(text), null, 2);
+    const piece = jsonOf("Text", JSON.parse(text));
+    return piece.is === "text" && text.trim().includes("\n") ? plain : piece;
   } catch {
-    return text;
+    return plain;
   }
+}
+
+/** More than so many of it stand as JSON. */
+const MOST_ROWS = 200;
+const MOST_COLUMNS = 8;
+
+function jsonOf(label: string, value: unknown): Piece {
+  const text = JSON.stringify(value, null, 2);
+  if (isFields(value)) {
+    const rows = Object.entries(value);
+    if (rows.length > 0 && rows.length <= MOST_ROWS && rows.every(([, one]) => isCell(one))) return { is: "table", label, head: undefined, rows: rows.map(([key, one]) => [key, cellOf(one)]), text };
+  }
+  if (Array.isArray(value) && value.length > 0 && value.length <= MOST_ROWS && value.every(isFields)) {
+    const head = [...new Set(value.flatMap((one) => Object.keys(one)))];
+    const isFlat = head.length > 0 && head.length <= MOST_COLUMNS && value.every((one) => Object.values(one).every(isCell));
+    if (isFlat) return { is: "table", label, head, rows: value.map((one) => head.map((key) => cellOf(one[key]))), text };
+  }
+  return { is: "text", label, text };
+}
+
+/** A value of one line: a text, a number, yes or no, nothing, or a short list of those. */
+function isCell(value: unknown): boolean {
+  if (Array.isArray(value)) return value.length <= 10 && value.every((one) => !Array.isArray(one) && isCell(one));
+  return value === null || typeof value === "number" || typeof value === "boolean" || (typeof value === "string" && value.length <= 2_000);
+}
+
+function cellOf(value: unknown): string {
+  if (value === undefined || value === null) return "";
+  if (Array.isArray(value)) return value.map(cellOf).join(", ");
+  return typeof value === "boolean" ? (value ? "yes" : "no") : String(value);
 }
 
 function imageOf(mimeType: unknown, data: unknown): Piece {

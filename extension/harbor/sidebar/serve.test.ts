@@ -5,7 +5,8 @@ import { mock, test } from "node:test";
 import type { Port } from "../../shared/browser/api.ts";
 import type { NativeClient } from "../../shared/native/client.ts";
 import { CodedError } from "../../shared/protocol/codes.ts";
-import { coverOf, switched } from "./clients.ts";
+import { parseFlagsAnswer } from "../page_flags.ts";
+import { coverOf, switched, switchedTool } from "./clients.ts";
 import { Hands } from "./hands.ts";
 import { Sidebars } from "./serve.ts";
 import { type State, Store } from "./store.ts";
@@ -55,7 +56,7 @@ function sidebar(sidebars: Sidebars) {
 }
 
 const answered: string[] = [];
-const PAGES = { chatShown: () => undefined, chatLeft: () => undefined, answered: (id: string) => void answered.push(id), siteIn: async (windowId: number) => (windowId === 1 ? { origin: "https://a.example", tab: 3 } : undefined), openOptions: async () => undefined, browserTools: async () => ({ on: false, permitted: false, sessions: [] }) };
+const PAGES = { chatShown: () => undefined, chatLeft: () => undefined, answered: (id: string) => void answered.push(id), siteIn: async (windowId: number) => (windowId === 1 ? { origin: "https://a.example", tab: 3 } : undefined), openOptions: async () => undefined, pageFlags: async ({ flag = "a", on = true }) => ({ flags: { [flag]: on } }), browserTools: async () => ({ on: false, permitted: false, sessions: [] }) };
 
 test("a sidebar hears of the page in its own window, and of calls once for many", async () => {
   const sidebars = new Sidebars(bridge().client, PAGES);
@@ -182,6 +183,26 @@ test("a client's tools are switched where it was given some, and nobody else's",
   assert.equal(await code({ origin: "client://x", tools, profile: "other" }), undefined);
   const grant = (scope: string) => ({ origin: "client://x", scope, grant_type: "ALLOW_ALWAYS", allowed_tools: tools });
   assert.deepEqual(made(), [grant("mcp:tools.call"), grant("mcp:tools.list")]);
+});
+
+test("the switches for pages are read and turned by the panel, as the other extension tells them", async () => {
+  const one = sidebar(new Sidebars(bridge().client, PAGES));
+  one.ask("page_flags", {});
+  one.ask("page_flags", { flag: "toolAccess", on: false });
+  one.ask("page_flags", { flag: "toolAccess", on: "no" });
+  await settle();
+  assert.deepEqual(one.heard.flatMap(({ result, error }: any) => (result === undefined && error === undefined ? [] : [result?.flags ?? error.code])), ["ERR_INVALID_REQUEST", { a: true }, { toolAccess: false }]);
+  assert.deepEqual(parseFlagsAnswer({ flags: { a: true, b: "yes" } }), { flags: { a: true } });
+  assert.throws(() => parseFlagsAnswer(undefined), /missing, or is older/);
+});
+
+test("a single tool is switched; one less than all of a server is the others by name", () => {
+  const all = ["a/x", "a/y"];
+  assert.deepEqual(switchedTool(["*"], ["a", "b"], "a/x", all, false), ["a/y", "b/*"]);
+  assert.deepEqual(switchedTool(["a/*", "b/z"], ["a", "b"], "a/y", all, false), ["a/x", "b/z"]);
+  assert.deepEqual(switchedTool(["a/y"], ["a"], "a/x", all, true), ["a/x", "a/y"]);
+  assert.deepEqual(switchedTool(["a/y"], ["a"], "a/y", all, false), []);
+  assert.deepEqual(switchedTool(["b/z"], ["a", "b"], "a/x", all, true), ["a/x", "b/z"]);
 });
 
 test("a list of tools changes by the server that was switched", () => {

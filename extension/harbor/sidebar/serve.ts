@@ -12,6 +12,7 @@ import type { Pushes, Server } from "../../shared/protocol/generated/messages.ts
 import type { BrowserToolsChange, BrowserToolsView } from "../browser/switch.ts";
 import { parseChange } from "../browser/switch.ts";
 import { hostsOf } from "../page/hosts.ts";
+import { type PageFlags, parseFlagChange } from "../page_flags.ts";
 import { parseAllowed } from "./allowed.ts";
 import { CLIENT_TOOLS, type ClientTools, parseClientTools, toolsOf } from "./clients.ts";
 import type { Site } from "./site.ts";
@@ -45,6 +46,9 @@ export const WATCH_SITE = "watch_site";
 /** And to open the options of `web-agents-api`: what pages may ask for at all. */
 export const PAGE_OPTIONS = "page_options";
 
+/** And how the switches for all pages are: turns one with `flag` and `on`. */
+export const PAGE_FLAGS = "page_flags";
+
 /** And whether AI clients may use this browser, with what they have open: switches it with `on`, ends a session with `stop`. */
 export const BROWSER_TOOLS = "browser_tools";
 
@@ -61,6 +65,8 @@ export interface Pages {
   /** The page that a window shows. */
   siteIn(windowId: number): Promise<Site | undefined>;
   openOptions(): Promise<void>;
+  /** What pages may ask for at all, as it is or is to be from now on. */
+  pageFlags(change: ReturnType<typeof parseFlagChange>): Promise<{ flags: PageFlags }>;
   /** Whether AI clients may use this browser, as it is or is to be from now on. */
   browserTools(change: BrowserToolsChange): Promise<BrowserToolsView>;
   /** A question about a call is answered here: it needs no window any more. */
@@ -195,6 +201,7 @@ export class Sidebars {
   async #ask(sidebar: Sidebar, asked: string, payload: Fields, { signal, progress }: Context): Promise<unknown> {
     if (asked === WATCH_SITE) return this.#watchSite(sidebar, payload);
     if (asked === PAGE_OPTIONS) return this.#pages.openOptions().then(() => ({}));
+    if (asked === PAGE_FLAGS) return this.#pages.pageFlags(parseFlagChange(payload));
     if (asked === BROWSER_TOOLS) return this.#pages.browserTools(parseChange(payload));
     if (asked === PAGE_HOSTS) return { hosts: hostsOf((await this.#bridge.request("get_config", {}, { signal })).config) };
     if (asked === CLIENT_TOOLS) return this.#switchTools(parseClientTools(payload));
@@ -214,7 +221,7 @@ export class Sidebars {
   /** Changes the list of a client that has one. To use a tool comes first: what is taken from it ends there. */
   async #switchTools({ origin, tools }: ClientTools): Promise<unknown> {
     const { grants } = await this.#bridge.request("host_get_permissions", { origin });
-    if (toolsOf(origin, grants) === undefined) throw new CodedError("ERR_PERMISSION_DENIED", "this client has no tools that could be switched");
+    if (toolsOf(origin, grants) === undefined) throw new CodedError("ERR_PERMISSION_DENIED", "this app has no tools that could be switched");
     for (const scope of ["mcp:tools.call", "mcp:tools.list"]) {
       await this.#bridge.request("host_grant_permission", { origin, scope, grant_type: "ALLOW_ALWAYS", allowed_tools: tools });
     }

@@ -161,9 +161,19 @@ test("a result is text, images of a few kinds, and names of the rest", () => {
   assert.equal(is({ type: "resource_link", uri: "javascript:alert(1)" })?.is, "other");
   for (const nothing of [null, 1, {}, { content: "x" }]) assert.deepEqual(shownOf(nothing), { failed: false, pieces: [] });
   const said = { content: [{ type: "text", text: '{"a":1}' }], structuredContent: { a: 1 }, isError: true };
-  assert.deepEqual(shownOf(said), { failed: true, pieces: [{ is: "text", label: "Text", text: '{\n  "a": 1\n}' }] });
+  assert.deepEqual(shownOf(said), { failed: true, pieces: [{ is: "table", label: "Text", head: undefined, rows: [["a", "1"]], text: '{\n  "a": 1\n}' }] });
   for (const text of ["{", "[x]", "12", "two\nlines"]) assert.equal((is({ type: "text", text }) as { text: string }).text, text);
   assert.equal(shownOf({ content: [], structuredContent: { a: 1 } }).pieces.length, 1);
+});
+
+test("what is flat is a table, and what is not stays JSON", () => {
+  const table = (value: unknown) => {
+    const [piece] = shownOf({ content: [{ type: "text", text: JSON.stringify(value) }] }).pieces;
+    return piece?.is === "table" ? [piece.head, piece.rows] : piece?.is;
+  };
+  assert.deepEqual(table({ city: "Oslo", hours: [6, 7], rain: false, none: null }), [undefined, [["city", "Oslo"], ["hours", "6, 7"], ["rain", "no"], ["none", ""]]]);
+  assert.deepEqual(table([{ a: 1 }, { a: 2, b: "x" }]), [["a", "b"], [["1", ""], ["2", "x"]]]);
+  for (const deep of [{ a: { b: 1 } }, [{ a: [{}] }], {}, [], [1, 2], { a: [[1]] }, [Object.fromEntries(Array.from({ length: 9 }, (_, at) => [at, at]))]]) assert.equal(table(deep), "text", JSON.stringify(deep));
 });
 
 test("grants stand by origin, and none is left out", () => {
@@ -314,6 +324,8 @@ test("where there is no connection, it is said what to do, with the command", ()
   assert.doesNotMatch(program, /npm/);
   assert.match(help({ cause: "refused", message: "no token" }), /no token.*harbor doctor/s);
   assert.equal(textIn(bridgeHelp({} as Hands, { state: "ready" }, () => undefined)), "");
+  const again = textIn(bridgeHelp({} as Hands, { state: "failed", cause: "host_missing" }, () => undefined, 0));
+  assert.match(again, /Try againTried at .*: the program was not found\./);
 });
 
 test("a description is its tag, its classes and what is in it", () => {

@@ -7,7 +7,9 @@ import type { Fields } from "../../shared/ports/wire.ts";
 import { visible } from "../../shared/text/visible.ts";
 import { attach } from "./chat/attaching.ts";
 import { type Told, sentences } from "./chat/spoken.ts";
+import { ALL } from "./days.ts";
 import { type Child, h, render } from "./dom.ts";
+import { needing } from "./groups.ts";
 import { Hands, type View } from "./hands.ts";
 import { readFirstRun } from "./chat/first_run.ts";
 import { link } from "./link.ts";
@@ -57,6 +59,8 @@ const root = (id: string) => document.getElementById(id) as HTMLElement;
 const missing = new Missing();
 let entered = new AbortController();
 let told: Told = { of: "", letters: 0 };
+/** When the person has tried again last, while there is no connection. */
+let tried: number | undefined;
 let drawing = false;
 /** When the page was drawn last. */
 let drawn = -FRAME_MS;
@@ -73,16 +77,20 @@ const store = new Store(
     detail: undefined,
     trial: undefined,
     grants: undefined,
+    offered: {},
     budgets: undefined,
     budgeting: undefined,
     site: undefined,
     activity: undefined,
+    logged: ALL,
     approvals: undefined,
     browser: undefined,
+    pageFlags: undefined,
     search: NO_SEARCH,
     ways: {},
     filter: "",
     installation: undefined,
+    pasting: undefined,
     chat: undefined,
     composing: NOT_COMPOSING,
     leaving: undefined,
@@ -108,6 +116,7 @@ function heard(type: string, payload: Fields): void {
   const { state } = store;
   if (type === "bridge") {
     const bridge = payload as unknown as BridgeView;
+    if (bridge.state === "ready") tried = undefined;
     store.change({ bridge });
     // What was asked of the connection before is to be asked again.
     if (bridge.state === "ready" && state.bridge.state !== "ready") {
@@ -171,7 +180,7 @@ function draw(): void {
   const atEnd = [...document.querySelectorAll("[data-stick]")].filter(isAtEnd);
   // Without Harbor there is nothing to be shown but what to do about that, and the chat that was read.
   const known = bridge.state !== "failed" || (route.at === "chat" && (store.state.chat?.items.length ?? 0) > 0);
-  render(root("bridge"), [bridgeHelp(hands, bridge, tryAgain)]);
+  render(root("bridge"), [bridgeHelp(hands, bridge, tryAgainNow, tried)]);
   const view = viewOf(route);
   const wasAtEnd = isAtEnd(root("view"));
   render(root("top"), [...(known ? (view.top?.(hands, route) ?? [h("strong", {}, view.title(store.state, route)), h("span.space")]) : []), bridgeLine(bridge)]);
@@ -220,8 +229,21 @@ function isAtEnd({ scrollTop, clientHeight, scrollHeight }: Element): boolean {
 function tab(name: string, to: Route, here: boolean): Child {
   const { ofChats, ofOthers } = waitingOf(store.state);
   const many = to.at === "chat" ? ofChats : to.at === "sites" ? ofOthers : 0;
-  const waiting = many === 0 ? undefined : h("span.count", {}, String(many), h("span.unseen", {}, " waiting"));
-  return h("a", { href: hrefOf(to), "aria-current": here ? "page" : undefined, key: name, "data-icon": name.toLowerCase() }, name, waiting);
+  const waiting = many === 0 ? undefined : h("span.count", { key: "count" }, String(many), h("span.unseen", {}, " waiting"));
+  const needs = to.at === "servers" ? needing(store.state.servers, store.state.missing) : 0;
+  const mark = needs === 0 ? undefined : h("span.mark", { key: "mark" }, h("span.unseen", {}, ` (${needs} need${needs === 1 ? "s" : ""} you)`));
+  return h("a", { href: hrefOf(to), "aria-current": here ? "page" : undefined, key: name, "data-icon": name.toLowerCase(), on: { click: toTop } }, name, waiting, mark);
+}
+
+/** Also for whoever is there already: then no address changes. */
+function toTop(): void {
+  root("view").scrollTop = 0;
+}
+
+/** By the person's click: what came of it is said, also where it is the same as before. */
+function tryAgainNow(): void {
+  tried = Date.now();
+  tryAgain();
 }
 
 function tryAgain(): void {

@@ -5,9 +5,9 @@ import { test } from "node:test";
 import type { Grant } from "../../shared/protocol/generated/messages.ts";
 import { Badge } from "../badge.ts";
 import { parseSite } from "../beside.ts";
-import { activitiesOf, activityOf, lastCall, whoWords } from "./activity.ts";
+import { activitiesOf, activityOf, callsSince, whoWords } from "./activity.ts";
 import { parseTokens, shareOf, shareWords, usesModels } from "./budget.ts";
-import { accessOf, accessWords } from "./site.ts";
+import { accessBy, accessOf, accessWords, shortWords } from "./site.ts";
 
 const SITE = { origin: "https://a.example", tab: 3 };
 const grant = (more: object = {}) => ({ origin: SITE.origin, profile: "default", scope: "mcp:tools.call", grant_type: "ALLOW_ONCE", created_at: 0, ...more }) as Grant;
@@ -17,12 +17,20 @@ const words = (...grants: Grant[]) => accessWords(accessOf(SITE, grants, SERVERS
 test("the first row says what the page may do now, and how long", () => {
   const ends = 1_000 + 8 * 60_000;
   assert.equal(words(), "No access to your tools");
-  assert.equal(words(grant({ tab_id: 3, allowed_tools: ["a/*", "b/*"], expires_at: ends })), "May use 17 tools for 8 more minutes");
+  assert.equal(words(grant({ tab_id: 3, allowed_tools: ["a/*", "b/*"], expires_at: ends })), "May use 17 tools, 8 min left");
   assert.equal(words(grant({ grant_type: "ALLOW_ALWAYS", allowed_tools: ["a/*", "a/x", "b/y"] })), "May use 5 tools");
-  assert.equal(words(grant({ allowed_tools: ["b/y"], expires_at: 1_500 })), "May use 1 tool for less than a minute");
-  assert.equal(words(grant({ expires_at: 1_000 + 60_000 })), "May use your tools for 1 more minute");
+  assert.equal(words(grant({ allowed_tools: ["b/y"], expires_at: 1_500 })), "May use 1 tool, less than 1 min left");
+  assert.equal(words(grant({ expires_at: 1_000 + 60_000 })), "May use your tools, 1 min left");
   assert.equal(words(grant({ scope: "mcp:tools.list", grant_type: "ALLOW_ALWAYS" })), "May see which tools you have");
   assert.equal(words(grant({ allowed_tools: ["a/x"], expires_at: ends }), grant({ grant_type: "ALLOW_ALWAYS", allowed_tools: ["a/y"] })), "May use 2 tools");
+});
+
+test("a row of the list says the same in a few words", () => {
+  const short = (...grants: Grant[]) => shortWords(accessBy(grants, SERVERS), 1_000);
+  const model = grant({ scope: "model:prompt", grant_type: "ALLOW_ALWAYS" });
+  assert.deepEqual([short(), short(grant({ grant_type: "DENY" })), short(grant({ allowed_tools: ["a/*"], expires_at: 121_000 }))], ["no access", "blocked", "4 tools, 2 min left"]);
+  assert.deepEqual([short(model), short(model, grant({ grant_type: "ALLOW_ALWAYS", allowed_tools: ["a/x"] }))], ["your model", "1 tool and your model"]);
+  assert.deepEqual([short(grant({ grant_type: "ALLOW_ALWAYS" })), short(grant({ allowed_tools: ["*"] })), short(grant({ allowed_tools: ["c/*"] }))], ["all tools", "all tools", "your tools"]);
 });
 
 test("a model is said beside the tools, and what it may use", () => {
@@ -105,12 +113,11 @@ test("a grant of nothing is not told as one of tools", () => {
   assert.deepEqual(told("model:prompt"), ["Allowed to use your language model", "always"]);
 });
 
-test("the newest come first, what is no activity is left out, and the last call is a call", () => {
+test("the newest come first, what is no activity is left out, and only calls are counted", () => {
   const lines = [call(), { timestamp: 6, event: "expire", origin: SITE.origin }, { timestamp: 7, event: "unaudited" }, null, 1, { event: "call" }];
   const list = activitiesOf(lines);
   assert.deepEqual(list.map(({ at }) => at), [6, 5]);
   assert.deepEqual(activitiesOf("x"), []);
-  assert.equal(lastCall(list, SITE.origin, 10)?.last.what, "time/now");
-  assert.deepEqual([lastCall(list, SITE.origin, 4_000_000)?.calls, lastCall(list, "https://b.example", 10)], [0, undefined]);
+  assert.deepEqual([callsSince(list, SITE.origin, 5), callsSince(list, SITE.origin, 6), callsSince(list, "https://b.example", 0)], [1, 0, 0]);
   assert.deepEqual([whoWords({}), whoWords({ origin: "client://claude-code" }), whoWords(SITE)], ["You", "claude-code", "a.example"]);
 });

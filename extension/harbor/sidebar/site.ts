@@ -15,6 +15,8 @@ export interface Access {
   is: "none" | "blocked" | "allowed";
   /** How many tools it may call; absent where some server has not said how many it has. */
   tools?: number;
+  /** Whether these are all tools of all servers. */
+  every?: true;
   /** Whether it may use a model. */
   model?: true;
   /** When the first of its grants ends, in milliseconds since 1970. */
@@ -31,21 +33,30 @@ export function grantsOf({ origin, tab }: Site, grants: Grant[]): Grant[] {
 }
 
 export function accessOf(site: Site, grants: Grant[], servers: Known[]): Access {
-  const mine = grantsOf(site, grants);
+  return accessBy(grantsOf(site, grants), servers);
+}
+
+/** What these grants, all of one origin, come to. */
+export function accessBy(mine: Grant[], servers: Known[]): Access {
   const denied = new Set(mine.filter(({ grant_type }) => grant_type === "DENY").map(({ scope }) => scope));
   const allowing = mine.filter(({ grant_type, scope }) => grant_type !== "DENY" && !denied.has(scope));
   if (allowing.length === 0) return { is: denied.size > 0 ? "blocked" : "none" };
-  const tools = toolsOf(allowing.filter(({ scope }) => scope === CALL), servers);
+  const calls = allowing.filter(({ scope }) => scope === CALL);
+  const tools = toolsOf(calls, servers);
+  const every = calls.some(isOfAll) ? { every: true as const } : {};
   // What is allowed for good as well does not end.
   const lasting = allowing.filter(({ expires_at }) => expires_at === undefined).map(({ scope }) => scope);
   const ends = allowing.filter(({ scope }) => !lasting.includes(scope)).flatMap(({ expires_at }) => expires_at ?? []);
   const model = allowing.some(({ scope }) => scope === "model:prompt") ? { model: true as const } : {};
-  return { is: "allowed", ...model, ...(tools === undefined ? {} : { tools }), ...(ends.length === 0 ? {} : { ends: Math.min(...ends) }) };
+  return { is: "allowed", ...every, ...model, ...(tools === undefined ? {} : { tools }), ...(ends.length === 0 ? {} : { ends: Math.min(...ends) }) };
 }
 
+/** A client's list may name all servers by one sign. */
+const isOfAll = ({ allowed_tools }: Grant): boolean => allowed_tools === undefined || allowed_tools.includes("*");
+
 function toolsOf(calls: Grant[], servers: Known[]): number | undefined {
-  const all = calls.some(({ allowed_tools }) => allowed_tools === undefined);
-  const names = new Set(calls.flatMap(({ allowed_tools = [] }) => allowed_tools));
+  const all = calls.some(isOfAll);
+  const names = new Set(calls.flatMap(({ allowed_tools = [] }) => allowed_tools.filter((one) => one !== "*")));
   const isWhole = (id: string) => all || names.has(`${id}/*`);
   const counts = servers.filter(({ server_id }) => isWhole(server_id)).map(({ tool_count }) => tool_count);
   if (counts.includes(undefined)) return undefined;
@@ -59,14 +70,23 @@ export function accessWords({ is, tools, model, ends }: Access, now: number): st
   if (is === "blocked") return "Blocked: it can't ask for your tools";
   const ofTools = tools === undefined ? "May use your tools" : tools === 0 ? "May see which tools you have" : `May use ${count(tools, "tool")}`;
   const what = model === undefined ? ofTools : tools === 0 ? "May use your language model" : `${ofTools} and your language model`;
-  return ends === undefined ? what : `${what} for ${leftWords(ends - now)}`;
+  return ends === undefined ? what : `${what}, ${leftWords(ends - now)} left`;
+}
+
+/** The same in a few words, where the name of the app or site stands above. */
+export function shortWords({ is, tools, every, model, ends }: Access, now: number): string {
+  if (is === "none") return "no access";
+  if (is === "blocked") return "blocked";
+  const ofTools = every ? "all tools" : tools === undefined ? "your tools" : tools === 0 ? (model === undefined ? "sees your tools" : "") : count(tools, "tool");
+  const what = [ofTools, model === undefined ? "" : "your model"].filter((one) => one !== "").join(" and ");
+  return ends === undefined ? what : `${what}, ${leftWords(ends - now)} left`;
 }
 
 function leftWords(ms: number): string {
-  if (ms < 60_000) return "less than a minute";
+  if (ms < 60_000) return "less than 1 min";
   const minutes = Math.round(ms / 60_000);
-  if (minutes < 90) return `${minutes} more ${minutes === 1 ? "minute" : "minutes"}`;
-  return `${Math.round(minutes / 60)} more hours`;
+  if (minutes < 90) return `${minutes} min`;
+  return `${Math.round(minutes / 60)} h`;
 }
 
 /** An address without what goes without saying. */

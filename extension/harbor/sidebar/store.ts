@@ -25,16 +25,19 @@ import type {
   ToolChange,
 } from "../../shared/protocol/generated/messages.ts";
 import type { BrowserToolsView } from "../browser/switch.ts";
+import type { PageFlags } from "../page_flags.ts";
 import type { Activity } from "./activity.ts";
 import type { Ways } from "./catalogued.ts";
 import type { FirstRun } from "./chat/first_run.ts";
 import type { Beginning } from "./chat/talk.ts";
 import type { Attachment, Item, Turn } from "./chat/transcript.ts";
+import type { LogFilter } from "./days.ts";
 import type { Draft, Problems } from "./form/draft.ts";
 import type { At } from "./chat/at.ts";
 import type { PageState } from "./chat/page_rules.ts";
 import type { Plan } from "./form/schema.ts";
 import type { Providers } from "./models/known.ts";
+import type { Pasted } from "./pasted.ts";
 import type { Route } from "./route.ts";
 import type { Search } from "./search.ts";
 import type { BridgeView } from "./serve.ts";
@@ -69,6 +72,8 @@ export interface Detail {
   sandbox?: Sandbox | undefined;
   /** Why it would not start, and what to do. */
   whyNot?: string | undefined;
+  /** What is searched for among its tools. */
+  wanted?: string;
   /** Whether the installer's lines are shown in its log. */
   installing?: boolean;
   /** Whether the person is asked about removing it. */
@@ -82,6 +87,8 @@ export interface Trial {
   /** The schema that the form is made of. */
   schema: string;
   plan: Plan;
+  /** Counts how often its form was filled in anew, so that it is drawn anew. */
+  drawn?: number;
   /** Whether the arguments are typed as JSON. */
   asJson: boolean;
   draft: Draft;
@@ -152,6 +159,8 @@ export interface State {
   detail: Detail | undefined;
   trial: Trial | undefined;
   grants: Grant[] | undefined;
+  /** The tools of servers whose single switches the person has opened. */
+  offered: { [server: string]: Tool[] };
   /** What sites may use of models today, and what an origin may for which nothing is set. */
   budgets: { list: Budget[]; ofAnOrigin: number } | undefined;
   /** Where the person changes one: whose, and what is typed. */
@@ -160,16 +169,22 @@ export interface State {
   site: Site | undefined;
   /** What was done, of everybody or of one origin. */
   activity: { origin: string | undefined; list: Activity[] } | undefined;
+  /** What of it the person wants to see. */
+  logged: LogFilter;
   /** Questions about calls, and answers that stand; the arguments of some whole, by the question's id. */
   approvals: { open: Approval[]; standing: StandingAnswer[]; whole: { [id: string]: string } } | undefined;
   /** Whether clients may use this browser, and what they have open in it. */
   browser: BrowserToolsView | undefined;
+  /** What pages may ask for at all. */
+  pageFlags: PageFlags | undefined;
   search: Search;
   /** How entries of the catalog can be had, by their ids. */
   ways: { [entry: string]: Ways };
   /** What is searched for among the servers. */
   filter: string;
   installation: Installation | undefined;
+  /** What was read of what the person has pasted, or why nothing was. */
+  pasting: { found: Pasted[]; problem?: string } | undefined;
   chat: Chat | undefined;
   composing: Composing;
   /** A link of an answer whose address carries data: the person is asked before it opens. */

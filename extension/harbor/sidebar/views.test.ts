@@ -6,16 +6,19 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { CatalogEntry, Grant, Sandbox, Server } from "../../shared/protocol/generated/messages.ts";
 import { installedAs } from "./catalogued.ts";
+import { ALL } from "./days.ts";
 import { type Child, type VNode, textIn } from "./dom.ts";
 import { Hands } from "./hands.ts";
+import { grouped, needing } from "./groups.ts";
 import { failureNotice } from "./parts.ts";
 import { reachWords } from "./plan.ts";
 import { parseRoute } from "./route.ts";
 import { NO_SEARCH } from "./search.ts";
 import { type State, Store } from "./store.ts";
-import { add } from "./views/add.ts";
+import { add, publisherOf } from "./views/add.ts";
 import { install } from "./views/install.ts";
 import { overview } from "./views/server.ts";
+import { servers } from "./views/servers.ts";
 import { site } from "./views/site.ts";
 import { sites } from "./views/sites.ts";
 import { standingOf } from "./words.ts";
@@ -27,7 +30,7 @@ const SERVER = { server_id: "git", label: "git", state: "stopped", command: "npx
 /** A panel with this state, and a bridge that gives these replies. */
 function panel(state: object, replies: { [type: string]: object } = {}): { hands: Hands; asked: string[] } {
   const asked: string[] = [];
-  const begun = { acts: {}, said: "", missing: {}, ways: {}, servers: [], grants: [], search: NO_SEARCH, ...state };
+  const begun = { acts: {}, said: "", missing: {}, ways: {}, servers: [], grants: [], search: NO_SEARCH, offered: {}, logged: ALL, ...state };
   const hands = new Hands(new Store(begun as unknown as State, () => undefined), async (type) => {
     asked.push(type);
     const reply = replies[type];
@@ -129,7 +132,7 @@ test("the catalog says what is installed, and leads to its server", async () => 
   add.enter?.(hands, { at: "add" }, new AbortController().signal);
   for (let at = 0; at < 9; at += 1) await settle();
   assert.deepEqual(asked, ["catalog_get", "catalog_entry"]);
-  const actions = () => links(add.show(hands, { at: "add" })).slice(1, 2);
+  const actions = () => links(add.show(hands, { at: "add" })).slice(2, 3);
   assert.deepEqual(actions(), [["Installed", "#server/mem/overview"]]);
   hands.change({ servers: [] });
   assert.deepEqual(actions(), [["Install", "#install/604e5b665c4d437c"]]);
@@ -178,7 +181,49 @@ test("a client's page has a switch for each browser that it has, and for the one
   assert.deepEqual(switches(["*", "browser:work/browser_click"], here), [git, ["Browser tools", "false"], ["Browser tools (work)", "true"]]);
 });
 
-test("on the list of sites a client leads to the choice of its tools", () => {
+test("on the list an app is one row, which leads to its switches", () => {
   const shown = sites.show(panel({ grants: grants() }).hands, { at: "sites" });
-  assert.ok(links(shown).some(([words, href]) => words === "Choose tools…" && href === `#site/${encodeURIComponent(CLIENT)}`));
+  assert.ok(links(shown).some(([words, href]) => words === "editor" && href === `#site/${encodeURIComponent(CLIENT)}`));
+  assert.match(said(shown), /AI apps \(1\)\sEDeditorall tools.*Web sites\sNo web site has access yet.*Browser control.*Questions that wait \(0\)/s);
+});
+
+test("servers stand in groups: what needs the person first, and there what has failed", () => {
+  const one = (server_id: string, more: object) => ({ ...SERVER, server_id, label: server_id, ...more }) as Server;
+  const list = [
+    one("ready", { shown_state: "ready", tool_count: 3 }),
+    one("runs", { state: "running", shown_state: "running", tool_count: 1 }),
+    one("off", { shown_state: "stopped" }),
+    one("keyless", { shown_state: "needs_key" }),
+    one("broken", { state: "failed", shown_state: "failed" }),
+  ];
+  const missing = { keyless: ["KEY"] };
+  const groups = (held = {}) => grouped(list, missing, held).map(([group, mine]) => [group, mine.map(({ server_id }) => server_id).join()]);
+  assert.deepEqual(groups(), [["needs", "broken,keyless"], ["running", "runs"], ["ready", "ready"], ["stopped", "off"]]);
+  // What the person has just stopped stays where they pressed.
+  assert.deepEqual(groups({ off: "running" })[1], ["running", "runs,off"]);
+  assert.equal(needing(list, missing), 2);
+  const shown = servers.show(panel({ servers: list, missing, filter: "" }).hands, { at: "servers" });
+  assert.match(said(shown), /Needs you \(2\).*broken.*keyless.*Set KEY.*Running \(1\).*1 tool.*Ready \(1\).*3 tools.*Stopped \(1\)/s);
+});
+
+test("a missing key is typed where it is said, and the value goes nowhere else", async () => {
+  const mine = { ...SERVER, state: "failed" } as Server;
+  const replies = { set_credential: { running: false }, get_server_status: { server: mine }, get_credential_status: { status: { missing: [], configured: ["KEY"], expired: [] } }, list_credentials: { credentials: [] }, connect_server: {} };
+  const { hands, asked } = panel({ servers: [mine], missing: { git: ["KEY"] }, detail: { id: "git" } }, replies);
+  const shown = overview.show(hands, { at: "server", id: "git", part: "overview" });
+  assert.match(said(shown), /Set KEY to start it.*Save and start/s);
+  const input = { value: "s3cret" };
+  const [form] = found(shown, ({ tag }) => tag === "form");
+  form?.on["submit"]?.({ preventDefault: () => undefined, currentTarget: { elements: { namedItem: () => input } } } as unknown as Event);
+  assert.equal(input.value, "");
+  for (let at = 0; at < 20; at += 1) await settle();
+  assert.deepEqual(asked, ["set_credential", "get_server_status", "get_credential_status", "list_credentials", "connect_server"]);
+  assert.doesNotMatch(JSON.stringify(hands.state), /s3cret/);
+});
+
+test("what no list has is looked up as a package of that very name", () => {
+  const search = (query: string) => add.show(panel({ search: { ...NO_SEARCH, query, entries: [], total: 0 } }).hands, { at: "add" });
+  assert.deepEqual(links(search("postgres")).slice(1, 3), [["Look up “postgres” at npm", "#install/npm%3Apostgres"], ["Look up “postgres” at PyPI", "#install/pypi%3Apostgres"]]);
+  assert.ok(!links(search("two words")).some(([words]) => String(words).startsWith("Look up “")));
+  assert.deepEqual(["io.github.me/x", "com.example/x", "time", "@a/b"].map(publisherOf), ["by me on GitHub", "by example.com", "", ""]);
 });

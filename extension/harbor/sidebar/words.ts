@@ -33,7 +33,7 @@ export function standingOf(server: Server, missing?: string[]): Standing {
   const program = last_exit === undefined ? undefined : missingProgram(last_exit);
   if (state === "failed" && program !== undefined) return { tone: "bad", words: `The program ${program} ${missingWords(program)}` };
   if (state === "failed") return { tone: "bad", words: last_error ?? "It could not be started" };
-  return { tone: "idle", words: "" };
+  return { tone: "idle", words: tools === undefined ? "" : count(tools, "tool") };
 }
 
 /** A server's state in a word or two, for a person. */

@@ -6,7 +6,7 @@ import type { Store } from "../../shared/browser/api.ts";
 import type { Handler } from "../../shared/ports/answerer.ts";
 import { CodedError } from "../../shared/protocol/codes.ts";
 import { isPageOrigin } from "../../shared/origins/origin.ts";
-import { FLAGS_KEY, FLAG_NAMES, parseFlags } from "../flags.ts";
+import { FLAGS_KEY, FLAG_NAMES, type Flags, parseFlags } from "../flags.ts";
 import { type Preferences, parsePreference } from "../preferences.ts";
 
 /** The name of the port. */
@@ -24,17 +24,25 @@ export function optionsHandler(store: Store, preferences: Pick<Preferences, "all
       }
       return preferences.set(origin, known);
     }
-    const flags = parseFlags(await store.get(FLAGS_KEY));
     if (type === "look") {
       look();
-      return flags;
+      return parseFlags(await store.get(FLAGS_KEY));
     }
-    const name = FLAG_NAMES.find((known) => known === flag);
-    if (type !== "switch" || name === undefined || typeof on !== "boolean") {
-      throw new CodedError("ERR_INVALID_REQUEST", "there is no such switch");
-    }
-    const changed = { ...flags, [name]: on };
-    await store.set(FLAGS_KEY, changed);
-    return changed;
+    if (type !== "switch") throw new CodedError("ERR_INVALID_REQUEST", "there is no such switch");
+    return switchFlag(store, flag, on);
   };
+}
+
+/** Switches one, and gives how all of them are now. */
+export async function switchFlag(store: Store, flag: unknown, on: unknown): Promise<Flags> {
+  const name = FLAG_NAMES.find((known) => known === flag);
+  if (name === undefined || typeof on !== "boolean") throw new CodedError("ERR_INVALID_REQUEST", "there is no such switch");
+  const changed = { ...parseFlags(await store.get(FLAGS_KEY)), [name]: on };
+  await store.set(FLAGS_KEY, changed);
+  return changed;
+}
+
+/** What `harbor`'s panel is told of them; it switches one where it names one. */
+export async function flagsFor(store: Store, { flag, on }: { [name: string]: unknown }): Promise<Flags> {
+  return flag === undefined ? parseFlags(await store.get(FLAGS_KEY)) : switchFlag(store, flag, on);
 }

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FLAG_NAMES } from "../flags.ts";
-import { optionsHandler } from "./handler.ts";
+import { flagsFor, optionsHandler } from "./handler.ts";
 import { FLAG_WORDS, piecesOf, saidOf } from "./words.ts";
 
 const CONTEXT = { signal: new AbortController().signal, progress: () => undefined, chunk: () => undefined, onMore: () => undefined };
@@ -34,6 +34,15 @@ test("a switch is kept, and the others stay as they were", async () => {
     await assert.rejects(handle("switch", wrong, CONTEXT), { code: "ERR_INVALID_REQUEST" });
   }
   await assert.rejects(handle("host_grant_permission", {}, CONTEXT), { code: "ERR_INVALID_REQUEST" });
+});
+
+test("the panel of harbor is told how the switches are, and turns one that there is", async () => {
+  const kept = new Map<string, unknown>();
+  const store = { get: async (key: string) => kept.get(key), set: async (key: string, value: unknown) => void kept.set(key, value) };
+  assert.deepEqual([(await flagsFor(store, { ask: "flags" })).toolAccess, kept.size], [true, 0]);
+  assert.equal((await flagsFor(store, { flag: "toolAccess", on: false })).toolAccess, false);
+  assert.equal((await flagsFor(store, {})).toolAccess, false);
+  for (const wrong of [{ flag: "x", on: true }, { flag: "toolAccess" }, { flag: null, on: true }]) await assert.rejects(flagsFor(store, wrong), { code: "ERR_INVALID_REQUEST" });
 });
 
 test("commands stand out instead of having backticks", () => {

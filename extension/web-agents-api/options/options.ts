@@ -33,6 +33,7 @@ function flagPart(name: keyof Flags): HTMLElement {
   const found = document.createElement("div");
   found.className = "flag";
   const box = Object.assign(document.createElement("input"), { type: "checkbox", id: name, disabled: true });
+  box.setAttribute("role", "switch");
   box.setAttribute("aria-describedby", `${name}-text`);
   box.addEventListener("change", () => void ask("switch", { flag: name, on: box.checked }));
   const label = Object.assign(document.createElement("label"), { htmlFor: name, textContent: FLAG_WORDS[name].head });

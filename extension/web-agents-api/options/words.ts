@@ -52,18 +52,18 @@ export function piecesOf(text: string): { code: boolean; text: string }[] {
 export const FLAG_WORDS: { [flag in keyof Flags]: { head: string; text: string } } = {
   textGeneration: {
     head: "Sites may use your models",
-    text: "Only sites you allowed. Off: no site can use a model; running answers finish.",
+    text: "Only sites that you allowed. Off: no site can use a model; running answers finish.",
   },
   toolAccess: {
-    head: "Sites may see tools",
+    head: "Sites may see your tools",
     text: "Only the tools you allowed. Off: no site learns which tools you have.",
   },
   toolCalling: {
-    head: "Sites may use tools",
+    head: "Sites may use your tools",
     text: "Only the tools you allowed. Off: no site can call any tool; running calls finish.",
   },
   agentRuns: {
-    head: "Sites may have a model do tasks with tools",
+    head: "Sites may have a model work with tools",
     text: "Only sites you allowed, with the tools you allowed. Off: no site can begin such a task; running tasks finish.",
   },
 };

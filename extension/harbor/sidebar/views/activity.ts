@@ -5,22 +5,23 @@
 
 import { type Child, type VNode, h } from "../dom.ts";
 import { type Activity, activitiesOf, whoWords } from "../activity.ts";
+import { type Day, type Line, type LogFilter, WHO, chosenOf, dayWords, daysOf } from "../days.ts";
 import type { Hands, View } from "../hands.ts";
-import { empty, failure, oneLine, waiting } from "../parts.ts";
+import { button, empty, failure, oneLine, waiting } from "../parts.ts";
 import { hrefOf } from "../route.ts";
-import { timeWords } from "../words.ts";
+import type { Tone } from "../words.ts";
 
 /** Lines of the log that are read. */
 const LINES = 500;
 const LOOK_MS = 5_000;
 
 export const activity: View<{ at: "activity" }> = {
-  title: () => "Activity",
+  title: () => "Log",
   enter: (hands, _, signal) => watch(hands, undefined, signal),
   heard: (hands, _, type) => heard(hands, type, undefined),
   show: (hands) => [
-    h("h2.unseen", { tabindex: "-1", id: "title" }, "Activity"),
-    h("p.soft", {}, "What sites, AI clients and you did with your tools. Arguments and results are never recorded."),
+    h("h2.unseen", { tabindex: "-1", id: "title" }, "Log"),
+    h("p.soft", {}, "Who used your tools, and how it ended. Arguments and results are never kept."),
     ...rows(hands, undefined, "Nothing has happened yet. Calls, questions and refusals appear here."),
   ],
 };
@@ -46,20 +47,80 @@ function load(hands: Hands, origin: string | undefined, left?: AbortSignal): voi
 
 /** `of`: the site whose activity it is. */
 export function rows(hands: Hands, of: string | undefined, none: string): Child[] {
-  const { activity: known } = hands.state;
+  const { activity: known, logged } = hands.state;
   if (known === undefined || known.origin !== of) return [failure(hands, "activity"), waiting("Reading the log…")];
   if (known.list.length === 0) return [failure(hands, "activity"), empty(none)];
-  return [failure(hands, "activity"), h("ul.rows.activity", {}, ...known.list.map((one) => row(one, of === undefined)))];
+  const chosen = chosenOf(known.list, of === undefined ? logged : { ...logged, who: "all" });
+  const days = daysOf(chosen).map((day) => dayOf(day, of === undefined));
+  return [failure(hands, "activity"), filter(hands, of === undefined), chosen.length === 0 ? empty("Nothing of this kind happened lately.") : undefined, h("div.activity", { key: "days" }, ...days)];
 }
 
-function row(one: Activity, named: boolean): VNode {
-  const { at, origin, what, isTool, tone, ended } = one;
-  const who = origin === undefined || origin.startsWith("client://") ? oneLine(whoWords(one)) : h("a", { href: hrefOf({ at: "site", origin }) }, oneLine(whoWords(one)));
+const WHO_WORDS: { [who in (typeof WHO)[number]]: string } = { all: "All", sites: "Sites", apps: "Apps", you: "You" };
+
+function filter(hands: Hands, ofAll: boolean): VNode {
+  const { logged } = hands.state;
+  const choose = (patch: Partial<LogFilter>) => hands.change({ logged: { ...logged, ...patch } });
+  const one = (who: (typeof WHO)[number]) => button(WHO_WORDS[who], () => choose({ who }), { key: who, class: "segment", "data-who": who, "aria-pressed": String(logged.who === who) });
+  const failed = button("Failed only", () => choose({ failed: !logged.failed }), { key: "failed", class: "segment apart", id: "failed-only", "aria-pressed": String(logged.failed) });
+  return h("div.segments", { key: "filter", role: "group", "aria-label": "What is shown" }, ...(ofAll ? WHO.map(one) : []), failed);
+}
+
+function dayOf({ begins, lines }: Day, named: boolean): VNode {
+  const words = dayWords(begins, Date.now());
+  return h("section", { key: String(begins), "aria-label": words }, h("h3.group", {}, words), h("ul.rows", {}, ...lines.map((line) => row(line, named))));
+}
+
+const MARKS: { [tone in Tone]: readonly [mark: string, said: string] } = {
+  good: ["✓", "done"],
+  bad: ["✕", "failed"],
+  warn: ["⊘", "refused"],
+  idle: ["–", ""],
+  busy: ["–", ""],
+};
+
+/** One line, which opens to when and how each of it ended. */
+function row({ is, all }: Line, named: boolean): VNode {
+  const [newest, oldest] = [all[0], all.at(-1)];
+  if (newest === undefined || oldest === undefined) return h("li");
+  const folded = is === "grants" && all.length > 1;
+  const [mark, said] = newest.isCall && newest.tone === "idle" ? (["⊘", "ended early"] as const) : MARKS[newest.tone];
+  const what = folded ? "Access changed" : newest.what;
+  const bad = !folded && newest.tone !== "good" && newest.isGrant !== true ? h("span.ended", {}, oneLine(newest.ended)) : undefined;
   return h(
     "li",
-    { key: `${at} ${what} ${origin}`, "data-tone": tone },
-    h("p.what", {}, h(isTool ? "span.name.mono" : "span.name", {}, oneLine(what))),
-    h("p.standing", { "data-tone": tone }, h("span.words", {}, ended)),
-    h("p.soft", {}, h("time", { datetime: new Date(at).toISOString() }, timeWords(at)), ...(named ? [" · ", who] : [])),
+    // The oldest one stays it, while newer ones come to it.
+    { key: `${oldest.at} ${oldest.what} ${oldest.origin} ${is}`, "data-tone": newest.tone },
+    h(
+      "details",
+      {},
+      h(
+        "summary",
+        {},
+        h("span.mark", { "aria-hidden": "true" }, mark),
+        h("span.unseen", {}, `${said} `),
+        h(newest.isTool && !folded ? "span.what.mono" : "span.what", {}, oneLine(what)),
+        all.length === 1 ? undefined : h("span.times", {}, ` ×${all.length}`),
+        bad,
+        named ? h("span.who", {}, " ", oneLine(whoWords(newest))) : undefined,
+        h("time", { datetime: new Date(newest.at).toISOString() }, ` ${clockWords(newest.at)}`),
+      ),
+      opened(all, named),
+    ),
   );
+}
+
+/** So many of a line are shown when it is opened. */
+const MOST_OPENED = 50;
+
+function opened(all: Activity[], named: boolean): VNode {
+  const { origin } = all[0] ?? {};
+  const site = named && origin !== undefined ? h("p", {}, h("a", { href: hrefOf({ at: "site", origin }) }, "What ", oneLine(whoWords({ origin })), " may do")) : undefined;
+  const one = ({ at, what, isGrant, ended }: Activity) =>
+    h("li", {}, h("time", { datetime: new Date(at).toISOString() }, new Date(at).toLocaleTimeString("en-GB")), " ", ...(isGrant === true ? [oneLine(what), ": "] : []), oneLine(ended));
+  const rest = all.length > MOST_OPENED ? h("p.soft", {}, `And ${all.length - MOST_OPENED} more.`) : undefined;
+  return h("div.opened", {}, h("ul", {}, ...all.slice(0, MOST_OPENED).map(one)), rest, site);
+}
+
+function clockWords(at: number): string {
+  return new Date(at).toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
 }

@@ -7,11 +7,13 @@ import { visible } from "../../../shared/text/visible.ts";
 import { installedAs } from "../catalogued.ts";
 import { type Child, type VNode, h } from "../dom.ts";
 import type { Hands, View } from "../hands.ts";
+import { iconOf } from "../icon.ts";
 import { button, empty, failure, field, oneLine, waiting } from "../parts.ts";
 import { kindWords } from "../plan.ts";
 import { hrefOf } from "../route.ts";
 import { TYPING_MS, found, typed } from "../search.ts";
 import { count } from "../words.ts";
+import { back } from "./head.ts";
 
 const SEARCH = "search";
 const PAGE = 20;
@@ -26,6 +28,7 @@ export const add: View<{ at: "add" }> = {
     const { query } = hands.state.search;
     const input = ({ target }: Event) => type(hands, (target as HTMLInputElement).value);
     return [
+      back({ at: "servers" }, "Tools"),
       h("h2.unseen", { tabindex: "-1", id: "title" }, "Add a server"),
       h(
         "div.search",
@@ -33,12 +36,30 @@ export const add: View<{ at: "add" }> = {
         h("label.unseen", { for: "query" }, "Search the catalog"),
         h("input", { id: "query", type: "search", placeholder: "Search the catalog", autocomplete: "off", value: query, on: { input } }),
       ),
+      topics(hands, query),
       h("div", { key: "entries" }, ...entriesOf(hands)),
       // Not before the list is there: it would move away under the pointer.
       hands.state.search.entries === undefined ? undefined : h("details.others", { key: "others" }, h("summary", {}, "Not in the catalog?"), ...others(hands)),
     ];
   },
 };
+
+/** Words by which the catalog finds what many look for. */
+const TOPICS = ["files", "web", "browser", "code", "notes"];
+
+/** Each is a search like one that is typed. */
+function topics(hands: Hands, query: string): VNode {
+  const look = (word: string) => {
+    type(hands, word);
+    const box = document.getElementById("query") as HTMLInputElement | null;
+    if (box !== null) box.value = word;
+  };
+  const one = (topic: string) => {
+    const isOn = query === topic;
+    return button(topic, () => look(isOn ? "" : topic), { key: topic, class: "segment", "data-topic": topic, "aria-pressed": String(isOn) });
+  };
+  return h("div.segments", { key: "topics", role: "group", "aria-label": "Topics" }, ...TOPICS.map(one));
+}
 
 const SOURCES = "npm:NAME, pypi:NAME, OWNER/NAME on GitHub, git:URL, binary:URL, oci:IMAGE, or the URL of a remote server.";
 
@@ -88,24 +109,46 @@ function entriesOf(hands: Hands): Child[] {
   return [
     failure(hands, SEARCH),
     h("p.soft", { role: "status", id: "found" }, words, snapshot === undefined ? "" : `; offline list from ${snapshot}`),
-    entries.length === 0 ? empty("No server matches.") : h("ul.rows.entries", {}, ...entries.map((entry) => entryOf(hands, entry, entries.every(({ featured }) => featured)))),
+    entries.length === 0 ? notThere(query.trim()) : h("ul.rows.entries", {}, ...entries.map((entry) => entryOf(hands, entry, entries.every(({ featured }) => featured)))),
     next === undefined ? undefined : button("Show more", () => ask(hands, true), { id: "more", busy: hands.isBusy(SEARCH) }),
   ];
 }
 
+/** A word that is in no list may be a package's name. */
+function notThere(word: string): VNode {
+  const name = visible(word).text;
+  if (!/^(@[\w.-]+\/)?[A-Za-z0-9][\w.-]*$/.test(word)) return empty("No server matches. Try one word, such as the name of the service.");
+  const look = (registry: "npm" | "pypi", words: string) => h("a.action", { href: hrefOf({ at: "install", source: `${registry}:${word}` }), "data-look": registry }, `Look up “${name}” at ${words}`);
+  return h(
+    "div",
+    { key: "none" },
+    h("p.empty", {}, `The catalog has no “${name}”. A package may have this name; look at it before you install it.`),
+    h("p.buttons", {}, look("npm", "npm"), word.startsWith("@") ? undefined : look("pypi", "PyPI")),
+  );
+}
+
 /** `plain`: all that are shown are of Harbor's own list, so that none says it. */
 function entryOf(hands: Hands, { id, title, name, description, kinds, featured, stars, status }: CatalogEntry, plain: boolean): VNode {
-  const extra = [kinds.map(kindWords).join(", "), stars === undefined ? "" : `★ ${stars.toLocaleString("en")}`].filter((one) => one !== "").join(" · ");
+  const extra = [publisherOf(name), kinds.map(kindWords).join(", "), stars === undefined ? "" : `★ ${stars.toLocaleString("en")}`].filter((one) => one !== "").join(" · ");
   return h(
     "li",
     { key: id },
+    iconOf(title ?? name, name),
     h("a.name", { href: hrefOf({ at: "install", source: id }), "data-entry": name }, oneLine(title ?? name)),
     actionOf(hands, id, visible(title ?? name).text, featured),
-    featured && !plain ? h("span.badge", {}, "recommended") : undefined,
+    featured && !plain ? h("span.badge", { title: "In Harbor's own list" }, "✓ chosen by Harbor") : undefined,
     status === "active" ? undefined : h("span.badge", { "data-type": "DENY" }, oneLine(status)),
     h("p.words", {}, oneLine(description)),
     h("p.soft.extra", {}, oneLine(extra)),
   );
+}
+
+/** A registry's names begin with whose they are: `io.github.a/x`, `com.example/x`. It says nothing of trust. */
+export function publisherOf(name: string): string {
+  const [space = "", rest] = name.split("/");
+  if (rest === undefined || !/^[a-z0-9-]+(\.[A-Za-z0-9-]+)+$/.test(space)) return "";
+  const [, account] = /^io\.github\.(.+)$/.exec(space) ?? [];
+  return account === undefined ? `by ${space.split(".").reverse().join(".")}` : `by ${account} on GitHub`;
 }
 
 /** What is here leads to its server; of the rest only Harbor's own list offers it at once. */
@@ -134,8 +177,8 @@ function others(hands: Hands): Child[] {
     h(
       "ul.links",
       {},
+      h("li", {}, h("a", { href: hrefOf({ at: "new", kind: "command" }) }, "Paste a command or JSON")),
       h("li", {}, h("a", { href: hrefOf({ at: "new", kind: "remote" }) }, "A remote server")),
-      h("li", {}, h("a", { href: hrefOf({ at: "new", kind: "command" }) }, "Your own command")),
     ),
   ];
 }

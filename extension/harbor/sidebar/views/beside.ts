@@ -5,6 +5,7 @@
 import { visible } from "../../../shared/text/visible.ts";
 import { type Child, h } from "../dom.ts";
 import type { Hands } from "../hands.ts";
+import { iconOf } from "../icon.ts";
 import { button, failure, oneLine } from "../parts.ts";
 import { inOrderOfEnding, sitesOf } from "../permissions.ts";
 import { hrefOf } from "../route.ts";
@@ -21,11 +22,12 @@ export function beside(hands: Hands, now: number): Child {
   const access = accessOf(site, grants, servers);
   const name = visible(hostOf(site.origin)).text;
   const words = accessWords(access, now);
-  const [label, title] = access.is === "blocked" ? ["Unblock", `Let ${name} ask again`] : ["Stop", `Revoke the access of ${name}`];
+  const [label, title] = access.is === "blocked" ? ["Unblock", `Unblock ${name}: it may ask again`] : ["End access", `End access of ${name}`];
   const stop = () => hands.act(STOP, () => end(hands, site));
   return h(
     "div.beside",
     { key: site.origin, "data-origin": site.origin },
+    iconOf(hostOf(site.origin)),
     h(
       "div.what",
       {},

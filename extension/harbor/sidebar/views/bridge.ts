@@ -7,7 +7,7 @@ import { type Child, type VNode, h } from "../dom.ts";
 import type { Hands } from "../hands.ts";
 import { button, command, notice, sentence } from "../parts.ts";
 import type { BridgeView } from "../serve.ts";
-import type { Tone } from "../words.ts";
+import { type Tone, timeWords } from "../words.ts";
 
 const LINES: { [state in BridgeView["state"]]: readonly [Tone, string] } = {
   idle: ["idle", "Not connected"],
@@ -24,10 +24,11 @@ export function bridgeLine({ state, version }: BridgeView): VNode {
   return h("span.standing", { "data-tone": tone, title }, h(state === "ready" ? "span.unseen" : "span", {}, words));
 }
 
-/** What to do; nothing while all is well. */
-export function bridgeHelp(hands: Hands, bridge: BridgeView, tryAgain: () => void): Child {
+/** What to do; nothing while all is well. `tried`: when the person has tried again last. */
+export function bridgeHelp(hands: Hands, bridge: BridgeView, tryAgain: () => void, tried?: number): Child {
   const { state, cause, message = "" } = bridge;
-  const again = h("p.buttons", {}, button("Try again", tryAgain, { id: "again", key: "again", busy: state === "connecting" }));
+  const found = tried === undefined ? undefined : h("span.soft", { id: "tried" }, `Tried at ${timeWords(tried)}: ${cause === "host_missing" ? "the program was not found" : "still no connection"}.`);
+  const again = h("p.buttons", {}, button("Try again", tryAgain, { id: "again", key: "again", busy: state === "connecting" }), found);
   if (state === "idle") return notice("idle", h("p", {}, "Not connected to Harbor on this machine."), again);
   if (state === "waiting") return notice("warn", h("p", {}, sentence(message)), h("p.soft", {}, "Harbor restarts automatically."));
   if (state !== "failed") return undefined;
@@ -86,13 +87,13 @@ const RELOAD: Child[] =
 function missing(hands: Hands): Child[] {
   return [
     harborStep(hands),
-    h("p", {}, "This extension needs the Harbor program on this machine, which runs the tools. It is not connected to this browser yet."),
-    h(
-      "ol.steps",
-      {},
-      h("li", {}, h("p", {}, "Build and install the program, in the directory of Harbor's source. Skip this if you have it."), command("scripts/run", hands)),
-      h("li", {}, h("p", {}, "Connect it to this browser:"), command("harbor host install", hands)),
-    ),
+    h("p", {}, "This extension needs the Harbor program on this machine, which runs the tools. This browser does not know where it is."),
+    h("h3", {}, "You have Harbor"),
+    h("p", {}, "This connects it to your browsers. Run it in a terminal, then press Try again:"),
+    command("harbor host install", hands),
+    h("h3", {}, "You do not have it yet"),
+    h("p", {}, "This builds and installs it, in the directory of Harbor's source, and connects it:"),
+    command("scripts/run", hands),
     h("details", { key: "more" }, h("summary", {}, "That did not work?"), ...otherwise(hands)),
   ];
 }

@@ -5,39 +5,66 @@
 import { askForPages } from "../../../shared/browser/tabs.ts";
 import type { Fields } from "../../../shared/ports/wire.ts";
 import type { BrowserToolsView } from "../../browser/switch.ts";
+import { browsersOf, coverOf, isClient, toolsOf } from "../clients.ts";
 import { type Child, type VNode, h } from "../dom.ts";
 import type { Hands, View } from "../hands.ts";
 import { button, empty, failure, oneLine, waiting } from "../parts.ts";
+import { hrefOf } from "../route.ts";
 import { BROWSER_TOOLS } from "../serve.ts";
+import { hostOf } from "../site.ts";
 import { back } from "./head.ts";
 
 const SWITCH = "browser tools";
+/** How it stands is read under another name: a click that comes meanwhile counts. */
+const READ = "browser tools there";
+/** Under this name a failure of the switch is said. */
+export const BROWSER_SWITCH = SWITCH;
 
 export const browser: View<{ at: "browser" }> = {
-  title: () => "Browser tools",
+  title: () => "Browser control",
   enter: (hands, _, signal) => loadBrowser(hands, signal),
   heard: (hands, _, type, payload) => heardBrowser(hands, type, payload),
   show(hands) {
     const { browser: view } = hands.state;
-    const about = "AI clients, and Harbor's own agent, can read pages and act in them: in tabs of their own, each client in a group with its name. Your other tabs stay out of it.";
-    const head = [back({ at: "sites" }, "Sites"), h("h2", { tabindex: "-1", id: "title" }, "Browser tools"), h("p.soft", {}, about)];
-    if (view === undefined) return [...head, failure(hands, SWITCH), waiting("Asking…")];
+    const about = "AI apps, and Harbor's own agent, can read pages and act in them. Each gets tabs of its own, in a group with its name. Your other tabs stay out of it.";
+    const head = [back({ at: "sites" }, "Access"), h("h2", { tabindex: "-1", id: "title" }, "Browser control"), h("p.soft", {}, about)];
+    if (view === undefined) return [...head, failure(hands, READ), waiting("Asking…")];
     const isOn = view.on && view.permitted;
-    const change = () => hands.act(SWITCH, () => (isOn ? look(hands, { on: false }) : switchOn(hands, view)));
-    const words = isOn ? "On. Harbor asks you at the first call of a client." : "Off.";
     return [
       ...head,
-      h("p", { id: "browser-state" }, words),
-      h("p.buttons", {}, button(isOn ? "Switch off" : "Let AI clients use this browser", change, { id: "browser-switch", busy: hands.isBusy(SWITCH) })),
+      h("p", {}, browserSwitch(hands, view, "Let AI apps use this browser", false)),
+      h("p.soft", { id: "browser-state" }, isOn ? "On. Harbor asks you at the first call of an app." : "Off."),
       failure(hands, SWITCH),
       ...(isOn ? sessionsOf(hands, view) : []),
+      ...appsOf(hands, view),
     ];
   },
 };
 
+/** The switch. `short`: beside a name that says it, so that it has no words of its own. */
+export function browserSwitch(hands: Hands, view: BrowserToolsView, words: string, short: boolean): VNode {
+  const isOn = view.on && view.permitted;
+  const change = () => hands.act(SWITCH, () => (isOn ? look(hands, { on: false }) : switchOn(hands, view)));
+  const props = { class: short ? "switch short" : "switch", role: "switch", "aria-checked": String(isOn), "aria-label": short ? words : undefined, id: "browser-switch", key: "switch", busy: hands.isBusy(SWITCH) };
+  return button(short ? "" : words, change, props);
+}
+
+/** Who would use it: an app that may use everything, or was given this browser. */
+function appsOf({ state }: Hands, { source }: BrowserToolsView): Child[] {
+  const names = [...new Set((state.grants ?? []).map(({ origin }) => origin).filter(isClient))].sort();
+  const apps = names.map((origin) => [origin, toolsOf(origin, state.grants ?? [])] as const);
+  const may = apps.filter(([, tools]) => tools !== undefined && browsersOf(tools, source).some((one) => coverOf(tools, one) !== 0)).map(([origin]) => origin);
+  const others = apps.map(([origin]) => origin).filter((origin) => !may.includes(origin));
+  const list = (of: string[]) => h("ul.rows", {}, ...of.map((origin) => h("li", { key: origin }, h("a.name", { href: hrefOf({ at: "site", origin }) }, oneLine(hostOf(origin))))));
+  return [
+    may.length === 0 ? undefined : h("div", { key: "may" }, h("h3.group", {}, "May use it"), list(may)),
+    others.length === 0 ? undefined : h("div", { key: "asks" }, h("h3.group", {}, "Must ask you first"), list(others)),
+  ];
+}
+
 /** Reads whether clients may use this browser. */
 export function loadBrowser(hands: Hands, left: AbortSignal): void {
-  hands.read(SWITCH, () => look(hands, {}), left);
+  hands.read(READ, () => look(hands, {}), left);
 }
 
 export function heardBrowser(hands: Hands, type: string, payload: Fields): void {
@@ -58,8 +85,8 @@ async function look(hands: Hands, fields: { on?: boolean; stop?: string }): Prom
 }
 
 function sessionsOf(hands: Hands, { sessions }: BrowserToolsView): Child[] {
-  if (sessions.length === 0) return [empty("No client has a tab open here.")];
-  return [h("ul.sites", {}, ...sessions.map((session) => sessionOf(hands, session)))];
+  if (sessions.length === 0) return [h("h3.group", {}, "Open now"), empty("No app has a tab open here.")];
+  return [h("h3.group", {}, "Open now"), h("ul.sites", {}, ...sessions.map((session) => sessionOf(hands, session)))];
 }
 
 function sessionOf(hands: Hands, { id, label, tabs, last }: BrowserToolsView["sessions"][number]): VNode {

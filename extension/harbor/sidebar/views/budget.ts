@@ -2,7 +2,7 @@
 //
 // Owns its form. Must never give a site a model: that is a grant.
 
-import { parseTokens, shareOf, shareWords, usesModels } from "../budget.ts";
+import { dayBegins, parseTokens, shareOf, shareWords, usesModels } from "../budget.ts";
 import { type Child, h } from "../dom.ts";
 import type { Hands } from "../hands.ts";
 import { button, failure, field } from "../parts.ts";
@@ -25,9 +25,10 @@ export function budgetOf(hands: Hands, origin: string): Child[] {
   const share = shareOf(origin, budgets);
   if (!usesModels(grants.filter((grant) => grant.origin === origin), share)) return [];
   return [
-    h("h3", {}, "Language model"),
+    h("h3.group", {}, "Your models"),
     h("p", { id: "used" }, shareWords(share)),
-    h("p.soft", {}, "A day begins at midnight UTC. At the limit the site's requests are refused."),
+    share.limit === undefined ? undefined : h("progress.use", { key: "use", "aria-labelledby": "used", max: Math.max(share.limit, 1), value: String(Math.min(share.used, share.limit)), "data-full": share.used >= share.limit ? "true" : undefined }),
+    h("p.soft", {}, `It counts anew each day at ${dayBegins(Date.now())}. At the limit, requests are refused until then.`),
     ...limitOf(hands, origin, hostOf(origin), share.limit),
   ];
 }
@@ -35,7 +36,10 @@ export function budgetOf(hands: Hands, origin: string): Child[] {
 /** The way to another limit, and its form. `whose`: as the person calls it. */
 export function limitOf(hands: Hands, origin: string, whose: string, limit: number | undefined, id = "budget"): Child[] {
   const { budgeting } = hands.state;
-  const open = () => hands.change({ budgeting: { origin, typed: String(limit ?? "") } });
+  const open = () => {
+    hands.change({ budgeting: { origin, typed: String(limit ?? "") } });
+    queueMicrotask(() => document.getElementById("tokens")?.scrollIntoView({ block: "nearest" }));
+  };
   const way = h("p.buttons", {}, button("Change limit", open, { id, class: "small", "aria-label": `Change the daily limit of ${whose}` }));
   return [...(budgeting?.origin === origin ? form(hands, origin, budgeting) : [way]), failure(hands, actOf(origin))];
 }

@@ -6,6 +6,7 @@ import type { Server } from "../../../shared/protocol/generated/messages.ts";
 import { visible } from "../../../shared/text/visible.ts";
 import { type Child, type VNode, h } from "../dom.ts";
 import type { Hands } from "../hands.ts";
+import { iconOf } from "../icon.ts";
 import { empty, oneLine, waiting } from "../parts.ts";
 import { PARTS, type Part, type Route, hrefOf } from "../route.ts";
 import { standingOf, stateOf } from "../words.ts";
@@ -26,23 +27,26 @@ export function ofServer(hands: Hands, id: string, part: Part, show: (server: Se
   const server = serverOf(hands, id);
   if (server === undefined) {
     const none = hands.state.servers === undefined ? waiting("Waiting for Harbor…") : empty("This server no longer exists.");
-    return [back({ at: "servers" }, "Servers"), none];
+    return [back({ at: "servers" }, "Tools"), none];
   }
-  return [back({ at: "servers" }, "Servers"), head(hands, server), nav(hands, id, part), h("div.part", { key: part }, ...show(server))];
+  return [back({ at: "servers" }, "Tools"), head(hands, server, part), nav(hands, id, part), h("div.part", { key: part }, ...show(server))];
 }
 
-function head(hands: Hands, server: Server): VNode {
-  const { tone } = standingOf(server, hands.state.missing[server.server_id]);
+function head(hands: Hands, server: Server, part: Part): VNode {
+  const { tone, wants } = standingOf(server, hands.state.missing[server.server_id]);
+  // Without its key it cannot start: the form below has the button.
+  const isFixedBelow = part === "overview" && wants === "secrets";
   return h(
     "div.server.head",
     {},
+    iconOf(server.label, server.server_id),
     h(
       "div.what",
       {},
       h("h2", { tabindex: "-1", id: "title" }, oneLine(server.label)),
       h("p.standing", { "data-tone": tone }, h("span.state", {}, stateOf(server))),
     ),
-    toggle(hands, server, visible(server.label).text),
+    isFixedBelow ? undefined : toggle(hands, server, visible(server.label).text),
   );
 }
 

@@ -10,7 +10,7 @@ import { comingWords } from "../../lazy.ts";
 import { type Child, type VNode, h } from "../dom.ts";
 import type { Hands, View } from "../hands.ts";
 import { button, facts, failure, field, foreign, notice, oneLine } from "../parts.ts";
-import { type Row, factsOfPlan, fromWords, isCaution, summaryOf } from "../plan.ts";
+import { type Row, factsOfPlan, fromWords, isCaution, mayWords, summaryOf } from "../plan.ts";
 import { type Route, hrefOf } from "../route.ts";
 import type { Installation } from "../store.ts";
 import { count } from "../words.ts";
@@ -93,7 +93,13 @@ function isPlain({ from, way, inputs, variables }: Resolved): boolean {
 function aboutIt({ about, details, source }: Installation): VNode {
   const description = about?.description ?? details?.entry.description;
   const repository = about?.repository ?? details?.repository;
-  const website = details?.website;
+  const said: (readonly [string, string | undefined])[] = [
+    ["Code", repository],
+    ["Page", details?.website],
+    ["Version", details?.entry.version],
+    ["Installs", about?.ways[about.way ?? -1]?.source],
+  ];
+  const more = said.flatMap(([term, text]) => (text === undefined ? [] : [[term, foreign(text)] as const]));
   return h(
     "div",
     {},
@@ -101,10 +107,8 @@ function aboutIt({ about, details, source }: Installation): VNode {
     facts([
       about === undefined ? undefined : ["From", foreign(fromWords(about))],
       about !== undefined || /^[0-9a-f]{16}$/.test(source) ? undefined : ["Source", foreign(source)],
-      repository === undefined ? undefined : ["Code", foreign(repository)],
-      website === undefined ? undefined : ["Page", foreign(website)],
-      details?.entry.version === undefined ? undefined : ["Version", foreign(details.entry.version)],
     ]),
+    more.length === 0 ? undefined : h("details", { key: "about" }, h("summary", {}, "About it"), facts(more)),
     h("ul.notes", {}, ...(about?.notes ?? []).map((note) => h("li", { key: note }, foreign(note)))),
   );
 }
@@ -117,11 +121,9 @@ function formOf(hands: Hands, { source, filled }: Installation, about: Resolved)
     learn(hands, source, { filled: read(event.currentTarget as HTMLFormElement, about) });
     plan(hands, source, about);
   };
-  const chosen = about.ways[about.way];
   // A name that is taken is no proposal.
   const usual = serverOf(hands, about.server_id ?? "") === undefined ? about.server_id : undefined;
   return [
-    chosen === undefined ? undefined : facts([["Installs", foreign(chosen.source)]]),
     h(
       "form",
       { on: { submit }, "aria-label": "Its settings" },
@@ -148,10 +150,10 @@ function refused({ ways }: Resolved): Child[] {
 /** `said`: what the person has filled in before, where that is kept. */
 function declared(one: Declared, group: "input" | "env" | "secret", said?: string): VNode {
   const { name, description, required, many, placeholder, choices, help_url } = one;
-  const hints = [description, many ? "One per line." : "", one.path ? "A path on this machine that it gets access to." : "", help_url === undefined ? "" : `See ${help_url}`];
+  const hints = [description, many ? "One per line." : "", one.path ? "A whole path, such as /home/you/notes. It gets access to that, and to nothing else." : "", help_url === undefined ? "" : `See ${help_url}`];
   const text = hints.filter((hint) => hint !== "").join(" ");
   const common = { name: `${group} ${name}`, autocomplete: "off", spellcheck: "false", placeholder: placeholder ?? one.default, required };
-  return field({ id: `${group} ${name}`, label: oneLine(name), about: text === "" ? undefined : foreign(text), needed: required }, (props) => {
+  return field({ id: `${group} ${name}`, label: labelOf(one), about: text === "" ? undefined : foreign(text), needed: required }, (props) => {
     if (group === "secret") return h("input", { type: "password", ...common, ...props });
     if (choices.length > 0) {
       const options = choices.map((choice) => h("option", { value: choice, key: choice }, visible(choice).text));
@@ -160,6 +162,14 @@ function declared(one: Declared, group: "input" | "env" | "secret", said?: strin
     const value = said ?? "";
     return many ? h("textarea", { rows: 2, ...common, ...props, value }) : h("input", { type: "text", ...common, ...props, value });
   });
+}
+
+/** A path is asked for as a person would; else it is called by its name. */
+function labelOf({ name, path, many }: Declared): Child {
+  const [, what] = (path && /(director(?:y|ies)|folders?|file|path)/i.exec(name)) || [];
+  if (what === undefined) return oneLine(name);
+  const words = /file/i.test(what) ? "file" : /path/i.test(what) ? "file or folder" : "folder";
+  return h("span", {}, many ? `Which ${words}s?` : `Which ${words}?`, h("span.unseen", {}, " (", oneLine(name), ")"));
 }
 
 function read(form: HTMLFormElement, { inputs, variables, server_id: usual }: Resolved): Installation["filled"] {
@@ -214,7 +224,8 @@ function planOf(hands: Hands, { source, about }: Installation, found: Installed)
   const shown = ([term, said]: Row) => [term, foreign(said)] as const;
   return [
     h("h3", {}, "This will be installed"),
-    h("p.summary", {}, foreign(summaryOf(found))),
+    h("p.may", {}, foreign(mayWords(found))),
+    h("p.soft", {}, foreign(summaryOf(found))),
     facts(rows.filter(isCaution).map(shown)),
     h(
       "details",

@@ -10,15 +10,19 @@ import { button, command as commandLine, failure, field, foreign } from "../part
 import { shellWord } from "../plan.ts";
 import type { Route } from "../route.ts";
 import { back, serverOf } from "./head.ts";
+import { pasteBox, pastedAddress } from "./paste.ts";
 
 type Here = Extract<Route, { at: "new" }>;
 const ADD = "add";
 
 export const added: View<Here> = {
-  title: (_, { kind }) => (kind === "remote" ? "A remote server" : "A command"),
+  title: (_, { kind }) => (kind === "remote" ? "A remote server" : "Your own server"),
+  enter(hands) {
+    hands.change({ pasting: undefined });
+  },
   show: (hands, { kind }) => [
     back({ at: "add" }, "Catalog"),
-    h("h2", { tabindex: "-1", id: "title" }, kind === "remote" ? "A remote server" : "Your own command"),
+    h("h2", { tabindex: "-1", id: "title" }, kind === "remote" ? "A remote server" : "Your own server"),
     h("div", { key: kind }, ...(kind === "remote" ? remote(hands) : command(hands))),
     hands.isBusy(ADD) ? progressOf(hands) : undefined,
     failure(hands, ADD),
@@ -53,9 +57,10 @@ function form(hands: Hands, fields: Child[], add: (of: (name: string) => string,
 }
 
 function remote(hands: Hands): Child[] {
+  const pasted = pastedAddress();
   const fields = [
-    text("url", "Address", "https://…, or http://… for localhost.", { required: true, inputmode: "url", placeholder: "https://example.com/mcp" }),
-    text("name", "Name", "Letters, digits, '.', '_' and '-'.", { required: true, pattern: NAME }),
+    text("url", "Address", "https://…, or http://… for localhost.", { required: true, inputmode: "url", placeholder: "https://example.com/mcp", value: pasted?.url }),
+    text("name", "Name", "Letters, digits, '.', '_' and '-'.", { required: true, pattern: NAME, value: pasted?.name }),
     field({ id: "key", label: "Authorization", about: "The whole header value, such as “Bearer KEY”. Leave it empty if none is required or you sign in." }, (props) =>
       h("input", { type: "password", name: "key", autocomplete: "off", ...props }),
     ),
@@ -79,7 +84,6 @@ function command(hands: Hands): Child[] {
   const area = (id: string, label: string, about: string) =>
     field({ id, label, about }, (props) => h("textarea.code", { name: id, rows: 2, spellcheck: "false", ...props }));
   const fields = [
-    h("p.soft", {}, "It runs on this machine, in a sandbox with access to its own files only."),
     text("name", "Name", "Letters, digits, '.', '_' and '-'.", { required: true, pattern: NAME }),
     text("command", "Program", "A full path, or a name such as npx, uvx or node.", { required: true }),
     area("args", "Arguments", "One per line."),
@@ -87,6 +91,9 @@ function command(hands: Hands): Child[] {
     area("secrets", "Required secrets", "Names, one per line. You set their values next."),
   ];
   return [
+    h("p.soft", {}, "It runs on this machine, in a sandbox with access to its own files only."),
+    pasteBox(hands),
+    h("h3", {}, "Or fill it in yourself"),
     form(hands, fields, async (of, signal) => {
       const asked = commandOf(of);
       isFree(hands, asked.server_id);

@@ -11,10 +11,11 @@ import type { Hands, View } from "../hands.ts";
 import { button, empty, failure, foreign, lines, oneLine, waiting } from "../parts.ts";
 import type { State } from "../store.ts";
 import { timeWords } from "../words.ts";
+import { back } from "./head.ts";
 
 const READ = "questions";
 
-const NO_WORDS: { [answer: string]: string } = { no: "Don't allow", never: "Never for this client" };
+const NO_WORDS: { [answer: string]: string } = { no: "Don't allow", never: "Never for this app" };
 
 const STANDING_WORDS: { [covers: string]: string } = {
   once: "one call, when it is repeated",
@@ -37,6 +38,7 @@ export const questions: View<{ at: "questions" }> = {
     loadQuestions(hands, signal);
   },
   show: (hands) => [
+    back({ at: "sites" }, "Access"),
     h("h2.unseen", { tabindex: "-1", id: "title" }, "Questions"),
     h("p.soft", {}, "Calls that wait for your approval, and the answers that stand. What you revoke ends at once."),
     failure(hands, READ),

@@ -66,10 +66,14 @@ function row(hands: Hands, server: Server, key: string, isMissing: boolean, hasE
     "li",
     { key, "data-secret": key },
     h("p.standing", { "data-tone": isMissing || hasExpired ? "warn" : "good" }, h("span.name.mono", {}, key), h("span.words", {}, ` · ${words}`)),
-    kind === "api_key" || kind === "header"
-      ? valueForm(hands, server, { key, kind }, isMissing ? "Set" : "Replace")
-      : h("p.soft", {}, "To replace it: ", h("code", {}, `harbor secrets set ${id} ${key} --type ${kind}`)),
-    isMissing ? undefined : button("Delete", remove, { class: "quiet danger", "aria-label": `Delete ${key}`, busy: hands.isBusy(`delete ${id} ${key}`) }),
+    h(
+      "div.beside-it",
+      {},
+      kind === "api_key" || kind === "header"
+        ? valueForm(hands, server, { key, kind }, isMissing ? "Set" : "Replace")
+        : h("p.soft", {}, "To replace it: ", h("code", {}, `harbor secrets set ${id} ${key} --type ${kind}`)),
+      isMissing ? undefined : button("Delete", remove, { class: "quiet danger", "aria-label": `Delete ${key}`, busy: hands.isBusy(`delete ${id} ${key}`) }),
+    ),
     failure(hands, `delete ${id} ${key}`),
   );
 }
@@ -121,6 +125,17 @@ function other(hands: Hands, server: Server): VNode {
   );
 }
 
+/** Sets what is typed on the first page; `complete`: nothing is missing any more. */
+export function saveSecrets(hands: Hands, { server_id }: Server, act: string, given: (readonly [key: string, value: string])[], complete: () => void): void {
+  if (given.length === 0) return;
+  hands.act(act, async () => {
+    for (const [key, value] of given) await hands.ask("set_credential", { server_id, key, value, credential_type: "api_key" });
+    await load(hands, server_id);
+    if (hands.state.missing[server_id]?.length === 0) complete();
+    else hands.say("Saved. Another key is still missing.");
+  });
+}
+
 function set(hands: Hands, { server_id }: Server, act: string, { key, kind }: Secret, value: string): void {
   hands.act(act, async () => {
     const { running } = await hands.ask("set_credential", { server_id, key, value, credential_type: kind });
@@ -131,27 +146,31 @@ function set(hands: Hands, { server_id }: Server, act: string, { key, kind }: Se
 
 /** Signing in, of a remote server. */
 function signing(hands: Hands, server: Server): Child[] {
-  const { server_id: id, remote, last_exit, state } = server;
-  const { authorization, signIn } = hands.state.detail ?? {};
-  if (remote === undefined) return [];
-  const wants = state !== "running" && last_exit?.cause === "needs_authorization";
+  if (server.remote === undefined) return [];
+  const wants = server.state !== "running" && server.last_exit?.cause === "needs_authorization";
+  const { authorization } = hands.state.detail ?? {};
   const known = authorization === "none" ? undefined : authorization;
-  const act = `sign in ${id}`;
   return [
     h("h3", {}, "Signing in"),
     wants ? notice("warn", h("p", {}, "Sign in to this server, and choose there what Harbor may do.")) : undefined,
     known === undefined ? (wants ? undefined : h("p.soft", {}, "You are not signed in.")) : signedIn(known),
-    signIn === undefined ? undefined : underWay(hands, act, signIn),
-    h(
-      "p.buttons",
-      {},
-      hands.isBusy(act)
-        ? undefined
-        : button(known === undefined ? "Sign in…" : "Sign in again…", () => begin(hands, id, act), { id: "sign-in", class: wants ? "primary" : undefined, key: "in" }),
-      known === undefined
-        ? undefined
-        : button("Sign out", () => revoke(hands, id), { id: "sign-out", class: "quiet danger", key: "out", busy: hands.isBusy(`revoke ${id}`) }),
-    ),
+    ...signInOf(hands, server),
+  ];
+}
+
+/** The button that signs in, and what is under way. */
+export function signInOf(hands: Hands, { server_id: id, state, last_exit }: Server): Child[] {
+  const { authorization, signIn } = hands.state.detail ?? {};
+  const act = `sign in ${id}`;
+  const isIn = authorization !== undefined && authorization !== "none";
+  const wants = state !== "running" && last_exit?.cause === "needs_authorization";
+  // Either the page is open, or the button is there: never neither.
+  const isOpen = hands.isBusy(act) && signIn !== undefined;
+  const begins = () => button(isIn ? "Sign in again…" : "Sign in…", () => begin(hands, id, act), { id: "sign-in", class: wants ? "primary" : undefined, key: "in", busy: hands.isBusy(act) });
+  const ends = () => button("Sign out", () => revoke(hands, id), { id: "sign-out", class: "quiet danger", key: "out", busy: hands.isBusy(`revoke ${id}`) });
+  return [
+    isOpen ? underWay(hands, act, signIn) : undefined,
+    h("p.buttons", {}, isOpen ? undefined : begins(), isIn ? ends() : undefined),
     failure(hands, act),
     failure(hands, `revoke ${id}`),
   ];

@@ -1,21 +1,35 @@
-// The list of servers with their live state; where there is none, the first steps.
+// The list of servers with their live state, those that need the person first; where there is none, the first steps.
 //
-// Owns the order of what a line shows. A line has the same height in every state, so that nothing moves under the pointer.
+// Owns what a line shows, and that it stays where the person has pressed. A line has the same height in every state, so that nothing
+// moves under the pointer.
 
 import { CodedError } from "../../../shared/protocol/codes.ts";
 import type { Server } from "../../../shared/protocol/generated/messages.ts";
 import { visible } from "../../../shared/text/visible.ts";
 import { type Child, type VNode, h } from "../dom.ts";
 import type { Hands, View } from "../hands.ts";
+import { GROUP_WORDS, type Group, groupOf, grouped } from "../groups.ts";
+import { iconOf } from "../icon.ts";
 import { button, command, empty, failure, oneLine, waiting } from "../parts.ts";
-import { hrefOf } from "../route.ts";
+import { type Part, hrefOf } from "../route.ts";
 import { madeOf, standingOf, stateOf } from "../words.ts";
 
 /** From so many servers on there is a search. */
 const MANY = 8;
 
+/** What the person has started or stopped since they came: it stays in its group. */
+let held: { [server: string]: Group } = {};
+
 export const servers: View<{ at: "servers" }> = {
-  title: () => "Servers",
+  title: () => "Tools",
+  enter() {
+    held = {};
+  },
+  top: () => [
+    h("strong", {}, "Tools"),
+    h("span.space"),
+    h("a.glyph.new", { href: hrefOf({ at: "add" }), id: "add-a-server", "aria-label": "Add a server", title: "Add a server" }),
+  ],
   show(hands) {
     const { servers: list, bridge } = hands.state;
     if (list === undefined) return [bridge.state === "failed" ? undefined : waiting("Waiting for Harbor…")];
@@ -23,11 +37,25 @@ export const servers: View<{ at: "servers" }> = {
     const wanted = hands.state.filter.trim().toLowerCase();
     const found = list.filter(({ server_id, label }) => `${server_id} ${label}`.toLowerCase().includes(wanted));
     return [
+      h("h2.unseen", { tabindex: "-1", id: "title" }, "Your servers"),
       list.length > MANY ? filter(hands) : undefined,
-      found.length === 0 ? empty("No server matches.") : h("ul.rows", { id: "server-list", key: "servers" }, ...found.map((server) => row(hands, server))),
+      found.length === 0 ? empty("No server matches.") : h("div", { id: "server-list", key: "servers" }, ...groupsOf(hands, found)),
     ];
   },
 };
+
+function groupsOf(hands: Hands, found: Server[]): VNode[] {
+  const names = found.map(({ label }) => label);
+  const isTwice = ({ label }: Server) => names.indexOf(label) !== names.lastIndexOf(label);
+  return grouped(found, hands.state.missing, held).map(([group, mine]) =>
+    h(
+      "section",
+      { key: group, "data-group": group, "aria-labelledby": `group-${group}` },
+      h("h3.group", { id: `group-${group}` }, GROUP_WORDS[group], h("span.many", {}, ` (${mine.length})`)),
+      h("ul.rows", {}, ...mine.map((server) => row(hands, server, isTwice(server)))),
+    ),
+  );
+}
 
 function filter(hands: Hands): VNode {
   const input = ({ target }: Event) => hands.change({ filter: (target as HTMLInputElement).value });
@@ -48,41 +76,36 @@ function first(hands: Hands): Child[] {
     h(
       "li.server.featured",
       { key: source },
-      initials(name),
+      iconOf(name, source),
       h("div.what", {}, h("p.name", {}, name), h("p.words", {}, words)),
-      h("a.action", { href: hrefOf({ at: "install", source }), "aria-label": `Install ${name}` }, "Install"),
+      h("a.primary", { href: hrefOf({ at: "install", source }), "aria-label": `Install ${name}` }, "Install"),
     );
   return [
-    h("h2", {}, "No servers yet"),
-    h("p.soft", {}, "A server gives tools to your AI clients and, if you allow it, to web pages."),
+    h("h2", { tabindex: "-1", id: "title" }, "No servers yet"),
+    h("p.soft", {}, "A server gives your chats and AI apps tools. You see what it may do before it is installed."),
     h("ul.rows", {}, ...FEATURED.map(entry)),
-    h("p.buttons", {}, h("a.primary", { href: hrefOf({ at: "add" }) }, "Browse the catalog")),
+    h("p.buttons", {}, h("a.action", { href: hrefOf({ at: "add" }) }, "Browse the catalog"), h("a.action", { href: hrefOf({ at: "new", kind: "command" }) }, "Paste a command or JSON")),
     h("h3", {}, "Already use Claude, Cursor or VS Code?"),
-    h("p.soft", {}, "Import the servers that they have. Run in a terminal:"),
+    h("p.soft", {}, "This takes over the servers that they have. Run it in a terminal:"),
     command("harbor import", hands),
   ];
 }
 
-/** In the place of an icon: servers bring none that could be trusted. */
-function initials(label: string): VNode {
-  const [one = "", two = ""] = visible(label).text.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== "");
-  return h("span.initials", { "aria-hidden": "true" }, (one.slice(0, 1) + (two.slice(0, 1) || one.slice(1, 2))).toUpperCase());
-}
-
-function row(hands: Hands, server: Server): VNode {
+/** `isTwice`: another server has the same name, so that only what it is made of tells them apart. */
+function row(hands: Hands, server: Server, isTwice: boolean): VNode {
   const { server_id: id, label } = server;
   const { tone, words, wants } = standingOf(server, hands.state.missing[id]);
-  const detail = wants === undefined ? oneLine(words) : h("a", { href: hrefOf({ at: "server", id, part: wants }) }, oneLine(words));
+  const detail = wants === undefined ? oneLine(words) : h("a", { href: hrefOf({ at: "server", id, part: wantedPart(wants) }) }, oneLine(words));
   return h(
     "li.server",
-    { key: id },
-    initials(label),
+    { key: id, "data-server": id },
+    iconOf(label, id),
     h(
       "div.what",
       {},
-      h("a.name.whole", { href: hrefOf({ at: "server", id, part: "overview" }), id: `server ${id}` }, oneLine(label)),
+      h("a.name.whole", { href: hrefOf({ at: "server", id, part: "overview" }), id: `server ${id}`, title: visible(madeOf(server)).text }, oneLine(label)),
       h("p.standing", { "data-tone": tone }, h("span.state", {}, stateOf(server)), words === "" ? undefined : h("span.words", {}, " · ", detail)),
-      h("p.soft.made", {}, oneLine(madeOf(server))),
+      isTwice ? h("p.soft.made", {}, oneLine(madeOf(server))) : undefined,
     ),
     toggle(hands, server, visible(label).text, true),
     failure(hands, `run ${id}`),
@@ -90,18 +113,25 @@ function row(hands: Hands, server: Server): VNode {
   );
 }
 
+/** A key is set, and a sign-in begun, on the first page; a change of tools is looked at among them. */
+function wantedPart(wants: Part): Part {
+  return wants === "tools" ? "tools" : "overview";
+}
+
 /** One button in one place: it starts what does not run, and stops what does. `asIcon`: beside a name, which it must not outweigh. */
 export function toggle(hands: Hands, { server_id: id, state }: Server, name: string, asIcon = false): VNode {
   const stops = state === "running" || state === "starting" || state === "crashed";
   const action = stops ? "stop" : "start";
   const busy = state === "stopping" || state === "installing" || (hands.isBusy(`run ${id}`) && !stops);
-  const [words, icon] = stops ? ["Stop", "■"] : ["Start", "▶"];
-  const props = { key: "toggle", id: `${action} ${id}`, class: asIcon ? "small icon" : "small", title: asIcon ? words : undefined, "aria-label": `${action} ${name}`, busy };
+  const [words, icon] = stops ? ["Stop", "■"] : state === "failed" ? ["Try again", "↻"] : ["Start", "▶"];
+  const props = { key: "toggle", id: `${action} ${id}`, class: asIcon ? "small icon" : "small", title: asIcon ? words : undefined, "aria-label": `${words}: ${name}`, busy };
   return button(asIcon ? icon : words, () => run(hands, id, action), props);
 }
 
 export function run(hands: Hands, id: string, action: "start" | "stop" | "restart"): void {
   hands.hush();
+  const server = hands.state.servers?.find(({ server_id }) => server_id === id);
+  if (server !== undefined) held = { ...held, [id]: held[id] ?? groupOf(server, hands.state.missing) };
   // A stop ends a start that is under way, and is no failure of it.
   if (action === "stop") hands.cancel(`run ${id}`);
   hands.act(action === "stop" ? `stop ${id}` : `run ${id}`, async (signal) => {

@@ -3,9 +3,9 @@
 // Owns nothing but the order of that.
 
 import { isClient } from "../clients.ts";
-import type { Child } from "../dom.ts";
-import { h } from "../dom.ts";
+import { type Child, h } from "../dom.ts";
 import type { Hands, View } from "../hands.ts";
+import { iconOf } from "../icon.ts";
 import { oneLine } from "../parts.ts";
 import { sitesOf } from "../permissions.ts";
 import type { Route } from "../route.ts";
@@ -33,13 +33,13 @@ export const site: View<Here> = {
     if (type === "activity" || type === "grant_changed") loadBudgets(hands);
   },
   show: (hands, { origin }) => [
-    back({ at: "sites" }, "Sites"),
-    h("h2", { tabindex: "-1", id: "title" }, oneLine(hostOf(origin))),
-    h("h3", {}, "May do now"),
-    ...mayDo(hands, origin),
+    back({ at: "sites" }, "Access"),
+    h("div.server.head", {}, iconOf(hostOf(origin)), h("div.what", {}, h("h2", { tabindex: "-1", id: "title" }, oneLine(hostOf(origin))), h("p.soft", {}, isClient(origin) ? "AI app" : "Web site"))),
     ...switchesOf(hands, origin),
+    h("h3.group", {}, "May do now"),
+    ...mayDo(hands, origin),
     ...budgetOf(hands, origin),
-    h("h3", {}, "Activity"),
+    h("h3.group", {}, "What it did"),
     ...rows(hands, origin, "It has not done anything yet."),
   ],
 };

@@ -2,13 +2,15 @@
 //
 // Owns the trial. Must never call a tool but by a click of the person's.
 
+import { sessionStore } from "../../../shared/browser/api.ts";
+import { isFields } from "../../../shared/ports/wire.ts";
 import { visible } from "../../../shared/text/visible.ts";
 import { startWords } from "../../lazy.ts";
 import { type Child, type VNode, h } from "../dom.ts";
-import { argumentsOf, begun, draftOf, parseArguments, whole } from "../form/draft.ts";
+import { type Draft, argumentsOf, begun, draftOf, parseArguments, whole } from "../form/draft.ts";
 import { fieldsOf } from "../form/fields.ts";
 import type { Hands, View } from "../hands.ts";
-import { button, copyButton, empty, failure, field, foreign, lines, notice, oneLine, prose, waiting } from "../parts.ts";
+import { button, copyButton, effectMark, empty, failure, field, foreign, lines, notice, oneLine, prose, waiting } from "../parts.ts";
 import { type Piece, shownOf } from "../result.ts";
 import { type Route, hrefOf } from "../route.ts";
 import type { Tool, Trial } from "../store.ts";
@@ -57,7 +59,7 @@ function about({ title, description, inputSchema, effect }: Tool): Child[] {
   return [
     title === undefined ? undefined : h("p.strong", {}, foreign(title)),
     description === undefined ? h("p.soft", {}, "It has no description.") : h("p", {}, foreign(description)),
-    effect === undefined ? undefined : h("p.soft", {}, EFFECTS[effect]),
+    effect === undefined ? undefined : h("p", {}, effectMark(effect), h("span.soft", {}, ` ${EFFECTS[effect] ?? ""}`)),
     h("details", {}, h("summary", {}, "Argument schema"), lines(JSON.stringify(inputSchema ?? null, null, 2), "Argument schema")),
   ];
 }
@@ -73,6 +75,29 @@ function prepare(hands: Hands, { id, tool: name }: Here): void {
   if (trial?.id === id && trial.tool === name && trial.schema === schema) return;
   const { plan, draft } = begun(found.inputSchema);
   hands.change({ trial: { id, tool: name, schema, plan, asJson: plan.is === "json", draft, json: { text: "{}" }, problems: new Map() } });
+  void recall(hands, { id, tool: name, schema });
+}
+
+/** Under which name the last arguments of a tool are kept until the browser ends: in its memory, on no disk. */
+const keptAs = ({ id, tool: name }: Pick<Trial, "id" | "tool">): string => `arguments ${id}/${name}`;
+
+/** Fills in what the person called it with last, unless they have typed meanwhile. */
+async function recall(hands: Hands, which: Pick<Trial, "id" | "tool" | "schema">): Promise<void> {
+  const kept = await sessionStore.get(keptAs(which)).catch(() => undefined);
+  const { trial } = hands.state;
+  if (!isFields(kept) || trial?.id !== which.id || trial.tool !== which.tool || trial.schema !== which.schema || trial.result !== undefined) return;
+  const untouched = begun(JSON.parse(which.schema) ?? undefined).draft;
+  if (textsOf(trial.draft) !== textsOf(untouched) || trial.json.text !== "{}") return;
+  const fields = trial.plan.is === "form" ? trial.plan.fields : [];
+  const draft = trial.asJson ? undefined : draftOf(whole(fields), kept);
+  // What does not fit into the form is no longer what the tool takes.
+  if (draft !== undefined) hands.change({ trial: { ...trial, draft, drawn: (trial.drawn ?? 0) + 1 } });
+  else if (trial.asJson) hands.change({ trial: { ...trial, json: { text: JSON.stringify(kept, null, 2) }, drawn: (trial.drawn ?? 0) + 1 } });
+}
+
+/** What is in all boxes; the keys of items are no part of that. */
+function textsOf(draft: Draft): string {
+  return JSON.stringify(draft, (name, value: unknown) => (name === "key" ? undefined : value));
 }
 
 function trialOf(hands: Hands, trial: Trial): Child[] {
@@ -85,7 +110,7 @@ function trialOf(hands: Hands, trial: Trial): Child[] {
   return [
     h(
       "form.trial",
-      { key: trial.schema, on: { submit }, novalidate: true, "aria-label": "Try it out" },
+      { key: `${trial.drawn ?? 0} ${trial.schema}`, on: { submit }, novalidate: true, "aria-label": "Try it out" },
       h("h3", {}, "Try it out"),
       trial.asJson ? jsonOf(trial) : formOf(trial, () => change()),
       h(
@@ -173,6 +198,7 @@ function call(hands: Hands, trial: Trial): void {
     const began = performance.now();
     const fields = { server_id: trial.id, tool_name: trial.tool, arguments: args, progress: true };
     const onProgress = (progress: unknown) => keep(hands, trial, { progress: progress as NonNullable<Trial["progress"]> });
+    void sessionStore.set(keptAs(trial), args).catch(() => undefined);
     const { result } = await hands.ask("mcp_call_tool", fields, { signal, onProgress });
     keep(hands, trial, { result: { value: result, ms: Math.round(performance.now() - began) } });
   }, hands.here);
@@ -207,5 +233,21 @@ function resultOf(hands: Hands, { value, ms }: NonNullable<Trial["result"]>): VN
 function pieceOf(piece: Piece): VNode {
   if (piece.is === "image") return h("img", { src: piece.url, alt: piece.label });
   if (piece.is === "other") return h("p.soft", {}, foreign(piece.words));
+  if (piece.is === "table") return tableOf(piece);
   return lines(piece.text, piece.label);
+}
+
+function tableOf({ label, head, rows, text }: Extract<Piece, { is: "table" }>): VNode {
+  const cell = (tag: "th" | "td", value: string, props = {}) => h(tag, props, foreign(value));
+  const row = (cells: string[], at: number) => h("tr", { key: String(at) }, ...cells.map((one, column) => (head === undefined && column === 0 ? cell("th", one, { scope: "row" }) : cell("td", one))));
+  return h(
+    "div",
+    {},
+    h(
+      "div.wide",
+      { tabindex: "0", role: "region", "aria-label": label },
+      h("table", {}, head === undefined ? undefined : h("thead", {}, h("tr", {}, ...head.map((one) => cell("th", one, { scope: "col" })))), h("tbody", {}, ...rows.map(row))),
+    ),
+    h("details", {}, h("summary", {}, "As JSON"), lines(text, `${label} as JSON`)),
+  );
 }

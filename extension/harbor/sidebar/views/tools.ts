@@ -8,7 +8,7 @@ import { visible } from "../../../shared/text/visible.ts";
 import { PART_WORDS, changedParts } from "../diff.ts";
 import { type VNode, h } from "../dom.ts";
 import type { Hands, View } from "../hands.ts";
-import { button, empty, failure, notice, oneLine, waiting } from "../parts.ts";
+import { button, effectMark, empty, failure, notice, oneLine, waiting } from "../parts.ts";
 import { type Route, hrefOf } from "../route.ts";
 import type { Tool } from "../store.ts";
 import { ofServer } from "./head.ts";
@@ -57,16 +57,33 @@ function list(hands: Hands, id: string): (VNode | undefined)[] {
     failed,
     h("div", {}, ...programs.map((change) => programOf(hands, change)), ...changes.map((change) => changeOf(hands, change))),
     lastListed === true ? h("p.soft", {}, "It is not running. These are the tools it listed last.") : undefined,
-    known.length === 0 ? empty("It has no tools.") : h("ul.rows.tools", {}, ...known.map((tool) => row(id, tool, changed.has(tool.name)))),
+    ...listed(hands, id, known, changed),
   ];
 }
 
-function row(id: string, { name, title, description }: Tool, changed: boolean): VNode {
+/** Above so many tools there is a search. */
+const MANY = 10;
+
+function listed(hands: Hands, id: string, known: Tool[], changed: Set<string>): (VNode | undefined)[] {
+  if (known.length === 0) return [empty("It has no tools.")];
+  const wanted = (hands.state.detail?.wanted ?? "").trim().toLowerCase();
+  const found = known.filter(({ name, title = "", description = "" }) => `${name} ${title} ${description}`.toLowerCase().includes(wanted));
+  const input = ({ target }: Event) => hands.learn(id, { wanted: (target as HTMLInputElement).value });
+  const words = `Search ${known.length} tools`;
+  const props = { id: "tool-filter", type: "search", placeholder: words, "aria-label": words, autocomplete: "off", value: hands.state.detail?.wanted ?? "" };
+  return [
+    known.length > MANY ? h("div.search", { key: "search" }, h("input", { ...props, on: { input } })) : undefined,
+    found.length === 0 ? empty("No tool matches.") : h("ul.rows.tools", { key: "tools" }, ...found.map((tool) => row(id, tool, changed.has(tool.name)))),
+  ];
+}
+
+function row(id: string, { name, title, description, effect }: Tool, changed: boolean): VNode {
   const words = description ?? title;
   return h(
     "li",
     { key: name },
     h("a.name.mono", { href: hrefOf({ at: "tool", id, tool: name }), "data-tool": name }, oneLine(name)),
+    effectMark(effect),
     changed ? h("span.badge", {}, "changed") : undefined,
     words === undefined ? undefined : h("p.words", {}, oneLine(words)),
   );
