@@ -26,7 +26,7 @@ use crate::link::worker::{Pair, WorkerEvent, WorkerProcess};
 /// The things that a worker is started with.
 #[derive(Debug)]
 pub struct WorkerParts {
-    /// The worker's program, or why there is no login; absent where the environment wants no worker.
+    /// The worker's program, or why there is none; absent where the environment wants no worker.
     pub executable: Option<Result<Executable, String>>,
     /// The environment variables that the worker sees.
     pub environment: BTreeMap<String, String>,
@@ -148,7 +148,7 @@ impl<P: Pair> WorkerKeeper<P> {
         self.last_error.borrow().clone()
     }
 
-    /// Notes an error, or that there is no login any more.
+    /// Notes an error, or that the error is over.
     pub fn note_error(&self, why: Option<String>) {
         *self.last_error.borrow_mut() = why;
     }
@@ -253,7 +253,7 @@ impl<P: Pair> WorkerKeeper<P> {
         }
     }
 
-    /// Acts on the worker. Where there is no login yet, the machine hears of its end.
+    /// Acts on the worker. Where there is none yet, the machine hears of its end.
     fn with_worker(self: &Rc<Self>, act: impl FnOnce(&WorkerProcess<P>)) {
         let there = self.worker.borrow().as_ref().map(act).is_some();
         if !there {

@@ -1,4 +1,4 @@
-//! Decides which job is next, and whom its end answers.
+//! Decides which job runs next, and which requests are answered when it ends.
 //!
 //! ```text
 //!  refresh(id, full) ─┬─ one runs that is full, or neither is: joins it
@@ -18,7 +18,7 @@ pub enum Job {
     Refresh {
         /// Everything.
         full: bool,
-        /// Nobody asked: what is not due is left out.
+        /// True if nobody asked for it: sources that are not due are left out.
         due_only: bool,
     },
     /// Look up more about entries.
@@ -37,7 +37,7 @@ pub struct Agenda {
 }
 
 impl Agenda {
-    /// Somebody wants a refresh; false: too many wait.
+    /// Notes a request for a refresh. False if too many requests wait.
     pub fn refresh(&mut self, id: u32, full: bool) -> bool {
         if let Some((Job::Refresh { full: running, due_only: false }, ids)) = &mut self.running
             && (*running || !full)
@@ -49,7 +49,7 @@ impl Agenda {
         taken
     }
 
-    /// Somebody wants an enrichment; false: too many wait.
+    /// Notes a request for an enrichment. False if too many requests wait.
     pub fn enrich(&mut self, id: u32) -> bool {
         match &mut self.running {
             Some((Job::Enrich, ids)) => push(ids, id),
@@ -57,7 +57,7 @@ impl Agenda {
         }
     }
 
-    /// A refresh has ended: what it found is looked up, whoever asked.
+    /// Notes that a refresh has ended: the entries that it found are looked up next, whoever asked for it.
     pub fn enrich_then(&mut self) {
         self.enrich = true;
     }

@@ -13,7 +13,7 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
 /**
  * Scripts of an extension: a module where the browser takes one, else one file that leaves nothing in its world.
- * @type {Record<import("./manifest.mjs").Extension, { format: "esm" | "iife", files: Record<string, string> }[]>}
+ * @type {Record<import("./manifest.mjs").Extension, { format: "esm" | "iife", panel?: boolean, files: Record<string, string> }[]>}
  */
 const SCRIPTS = {
   harbor: [
@@ -22,9 +22,9 @@ const SCRIPTS = {
       files: {
         background: "harbor/background.ts",
         consent: "harbor/consent/consent.ts",
-        sidebar: "harbor/sidebar/sidebar.ts",
       },
     },
+    { format: "esm", panel: true, files: { sidebar: "harbor/sidebar/sidebar.ts" } },
     { format: "iife", files: { browser_part: "harbor/browser/page/part.ts", browser_own_world: "harbor/browser/page/own_world.ts" } },
   ],
   "web-agents-api": [
@@ -52,6 +52,7 @@ const STATIC = {
     "harbor/sidebar/sidebar.css",
     "harbor/sidebar/talk.css",
     "harbor/sidebar/models.css",
+    "harbor/sidebar/markdown.css",
     "shared/style/tokens.css",
   ],
   "web-agents-api": ["web-agents-api/options/options.html", "web-agents-api/options/options.css", "shared/style/tokens.css"],
@@ -115,13 +116,17 @@ async function isSame(one, other) {
  * @param {string} out
  */
 async function make(extension, browser, out) {
-  for (const { format, files } of SCRIPTS[extension]) {
+  for (const { format, panel = false, files } of SCRIPTS[extension]) {
     await build({
       absWorkingDir: root,
       entryPoints: files,
       outdir: out,
       bundle: true,
       format,
+      // What the panel loads when it is needed is a file of its own; and it is to open at once, so it has no empty space.
+      splitting: panel,
+      chunkNames: "[name]",
+      minifyWhitespace: panel,
       target: browser === "chrome" ? "chrome120" : "firefox142",
       define: defines(browser),
       // Takes out what is for the other browser.

@@ -82,7 +82,7 @@ test("no build can do more than it has to", () => {
       const hosts = extension === "web-agents-api" && browser === "chrome" ? made["content_scripts"][0].matches : undefined;
       assert.deepEqual(made["host_permissions"], hosts);
       assert.match(made["content_security_policy"].extension_pages, /connect-src 'none'/);
-      const wanted = extension === "harbor" ? ["nativeMessaging", "storage", ...(browser === "chrome" ? ["sidePanel"] : [])] : ["storage", "scripting"];
+      const wanted = extension === "harbor" ? ["nativeMessaging", "notifications", "storage", ...(browser === "chrome" ? ["sidePanel"] : [])] : ["storage", "scripting"];
       assert.deepEqual(made["permissions"], wanted);
       // What the person is asked for when they let AI clients use the browser.
       const later = extension === "harbor" ? [["scripting", "tabGroups", "webNavigation", "webRequest"], ["<all_urls>"]] : [undefined, undefined];

@@ -93,7 +93,8 @@ function harbor(browser, keys) {
   return {
     name: "Harbor",
     description: "MCP servers on your own machine, isolated, for the sites that you allow.",
-    permissions: ["nativeMessaging", "storage", ...(browser === "chrome" ? ["sidePanel"] : [])],
+    // Notices tell of an answer that came while no panel was open.
+    permissions: ["nativeMessaging", "notifications", "storage", ...(browser === "chrome" ? ["sidePanel"] : [])],
     // For the browser tools: asked for when the person switches them on.
     optional_permissions: ["scripting", "tabGroups", "webNavigation", "webRequest"],
     optional_host_permissions: ["<all_urls>"],

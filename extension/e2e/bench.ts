@@ -14,6 +14,7 @@ import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
 import { cpus, loadavg } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { chatFigures } from "./bench_chat.ts";
 import { modelFigures } from "./bench_models.ts";
 import { askAndAllow } from "./driver/asking.ts";
 import { type Page, until } from "./driver/browser.ts";
@@ -197,6 +198,7 @@ function line(name: string, found: Round[]): string {
 async function report(): Promise<string> {
   const names = (["chrome", "firefox"] as const).filter((name) => (process.env["HARBOR_TEST_BROWSER"] ?? name) === name);
   if (process.argv.includes("--models")) return modelFigures(names);
+  if (process.argv.includes("--chat")) return chatFigures();
   const lines: string[] = [];
   const load = loadavg().map((one) => one.toFixed(2)).join(" ");
   for (const name of names) lines.push(line(name === "chrome" ? "Chromium" : "Firefox", await measure(name)));
@@ -213,7 +215,9 @@ p50 in µs: the best and the median of the rounds. Ratios: real to echo and dire
 | --- | ---: | ---: | ---: | ---: | ---: | ---: |
 ${lines.join("\n")}
 
-${await modelFigures(names)}`;
+${await modelFigures(names)}
+
+${await chatFigures()}`;
 }
 
 const found = await report();

@@ -10,13 +10,16 @@ import {
   localStore,
   markButton,
   markEverywhere,
+  notify,
   onForeignPort,
+  onNoticeClicked,
   onOwnMessage,
   onOwnPort,
   onPageShown,
   onTabClosed,
   onWindowClosed,
   openSidebarByButton,
+  openTab,
   openWindow,
   ownId,
   ownUrl,
@@ -42,6 +45,7 @@ import { LeftOut } from "./left_out.ts";
 import { peerHandler, stateForPeer } from "./peer.ts";
 import { Sidebars } from "./sidebar/serve.ts";
 import { GrantedTabs } from "./tabs.ts";
+import { TurnNotices } from "./turn_notices.ts";
 
 const NATIVE_HOST = "harbor_bridge";
 
@@ -79,9 +83,13 @@ const sidebars = new Sidebars(bridge, {
   siteIn,
   browserTools: (change) => browserTools.change(change),
   answered: (id) => approvals.answered(id),
+  chatShown: (session) => notices.shown(session),
+  chatLeft: (session) => void notices.left(session),
   openOptions: async () => void (await tellExtension(__WEB_AGENTS_API_ID__, { ask: "options" })),
 });
 const browserTools = new BrowserTools(new BrowserSource(bridge, browserName === "chrome" ? "Chromium" : "Firefox", askAboutSite, sessionStore), localStore, (view) => sidebars.tellBrowser(view));
+const CHAT_PAGE = "sidebar.html#chat/";
+const notices = new TurnNotices(bridge, (session, end) => notify(CHAT_PAGE + session, end === "answered" ? "Your chat has an answer" : "Your chat could not be answered", "Click to read it."));
 const badge = new Badge({ siteIn, store: sessionStore, mark: markButton, markAll: markEverywhere });
 
 /** Whether an AI client may open a site about which the person wants to be asked; nothing where they have not answered. */
@@ -162,4 +170,6 @@ onPageShown((windowId, tabId) => {
   void badge.shown(windowId, tabId);
 });
 onWindowClosed((windowId) => asking.windowClosed(windowId));
+// No click on a notice can open a panel: the chat opens in a tab.
+onNoticeClicked((place) => openTab(ownUrl(place)));
 openSidebarByButton();

@@ -287,7 +287,7 @@ pub enum Command {
     },
     Ask(Box<AskOptions>),
     Chat(Chat),
-    /// Look at conversations with language models, export and delete them
+    /// Look at conversations with language models, search, export, import and delete them
     ///
     /// Without a subcommand: shows all of them, the most recently used first. An ID may be cut short as long
     /// as it is clear. `harbor chat ID` goes on with one.

@@ -168,6 +168,8 @@ const TABLE: &[(&str, AllowedSender)] = &[
     ("chat_send_message", AllowedSender::Owner),
     ("chat_watch", AllowedSender::Owner),
     ("chat_stop", AllowedSender::Owner),
+    ("chat_branch", AllowedSender::Owner),
+    ("chat_import", AllowedSender::Owner),
     ("chat_export", AllowedSender::Owner),
     ("chat_get_session", AllowedSender::Owner),
     ("chat_list_sessions", AllowedSender::Owner),

@@ -66,7 +66,7 @@ impl std::error::Error for Broken {}
 /// # Errors
 /// The first fault in them.
 pub fn check(messages: &[ModelMessage]) -> Result<(), Broken> {
-    match model::check(messages) {
+    match model::check_kept(messages) {
         Ok(()) | Err(InvalidMessagesReason::Empty) => {}
         Err(wrong) => return Err(Broken::Part(wrong)),
     }
@@ -184,7 +184,7 @@ fn placed(role: Role, part: Part) -> Option<Part> {
     };
     let fits = match &part {
         Part::Text(_) => role != Role::Tool,
-        Part::Image(_) => role == Role::User,
+        Part::Image(_) | Part::Attached(_) => role == Role::User,
         Part::Reasoning(_) | Part::Opaque(_) => role == Role::Assistant,
         Part::ToolCall(_) | Part::ToolResult(_) => false,
     };

@@ -41,6 +41,7 @@ pub mod runs;
 pub mod runtimes;
 pub mod sandbox;
 pub mod scope;
+pub mod search;
 pub mod secret_store;
 pub mod server_directories;
 pub mod settings;

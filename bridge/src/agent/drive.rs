@@ -45,6 +45,9 @@ use crate::models::ModelAnswer;
 /// The longest answer, including the model's thoughts, in bytes.
 const LONGEST_ANSWER: usize = 4 * 1024 * 1024;
 
+/// Tells that the model does not get all of an attachment.
+const CUT: &str = "the attachments are longer than half of the model's window, so the model gets only the beginning and the end of long ones";
+
 /// The result of a task.
 enum TaskOutcome {
     Answered(Result<ModelAnswer, ErrorBody>),
@@ -236,10 +239,13 @@ impl Drive {
     /// Puts the conversation to the model.
     fn ask(&mut self, last: Option<Why>) {
         self.partial.borrow_mut().clear();
-        let before = self.plan.shortened;
+        let (before, was_cut) = (self.plan.shortened, self.plan.cuts_attachments);
         let prompt = self.plan.prompt(&self.session, last.is_some());
         if let Some(what) = self.plan.shortened.sentence().filter(|_| self.plan.shortened != before) {
             self.tell(TurnLogItem::Status(what));
+        }
+        if self.plan.cuts_attachments && !was_cut {
+            self.tell(TurnLogItem::Status(CUT.into()));
         }
         // A step is told only when it is whole.
         self.is_step = prompt.options.response_schema.is_some();

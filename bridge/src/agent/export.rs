@@ -5,16 +5,16 @@
 use std::fmt::Write as _;
 
 use harbor_ipc_proto::field::put_object;
-use harbor_ipc_proto::model::{ModelMessage, Part, Role};
+use harbor_ipc_proto::model::{Attachment, ModelMessage, Part, Role};
 
 use super::session::Session;
-use super::sessions::whole;
+use super::transcript::transcript;
 
-/// A session as JSON, as `chat_get_session` gives it.
+/// A session as JSON, which can be imported.
 #[must_use]
 pub fn json(session: &Session) -> String {
     let mut text = Vec::new();
-    put_object(&mut text, &whole(session));
+    put_object(&mut text, &transcript(session));
     String::from_utf8(text).unwrap_or_default()
 }
 
@@ -47,9 +47,21 @@ fn put(out: &mut String, message: &ModelMessage) {
                 let what = if result.is_error { "failed" } else { "answered" };
                 write!(out, "\n`{}` *{what}*\n\n{}", result.name, fenced("", &result.text))
             }
+            Part::Attached(attached) => write!(out, "\n{}", quoted(attached)),
             Part::Reasoning(_) | Part::Opaque(_) => Ok(()),
         };
     }
+}
+
+/// An attachment behind marks that each of its lines has: no word of it stands outside.
+fn quoted(Attachment { url, title, text }: &Attachment) -> String {
+    let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
+    let head = match url {
+        Some(url) => format!("A page: {title} ({})", url.split_whitespace().collect::<String>()),
+        None => format!("A file: {title}"),
+    };
+    let lines = [head.trim_end_matches([':', ' ']), ""].into_iter().chain(text.lines());
+    lines.map(|line| format!("> {line}").trim_end().to_owned() + "\n").collect()
 }
 
 /// A text between fences that are not in the text itself.
@@ -79,12 +91,17 @@ mod tests {
             images: vec![],
             is_error: false,
         };
+        let page = Attachment {
+            url: Some("https://x.example/".into()),
+            title: "A\nB".into(),
+            text: "one\n\n## two\r\n".into(),
+        };
         let says = |role, part| ModelMessage { role, parts: vec![part] };
         let session = Session::new(
             "x".into(),
             SessionHead { name: "N".into(), ..SessionHead::new(SessionMode::Ask, true) },
             vec![
-                says(Role::User, Part::Text("hi".into())),
+                ModelMessage { role: Role::User, parts: vec![Part::Attached(page), Part::Text("hi".into())] },
                 says(Role::Assistant, Part::ToolCall(call)),
                 says(Role::Tool, Part::ToolResult(result)),
                 says(Role::Assistant, Part::Text("bye".into())),
@@ -92,7 +109,7 @@ mod tests {
         );
         assert_eq!(
             markdown(&session),
-            "# N\n\n## You\n\nhi\n\n## Assistant\n\n*Calls* `t`\n\n```json\n{}\n```\n\n`t` *answered*\n\n````\na ``` b\n````\n\n## Assistant\n\nbye\n"
+            "# N\n\n## You\n\n> A page: A B (https://x.example/)\n>\n> one\n>\n> ## two\n\nhi\n\n## Assistant\n\n*Calls* `t`\n\n```json\n{}\n```\n\n`t` *answered*\n\n````\na ``` b\n````\n\n## Assistant\n\nbye\n"
         );
         assert!(json(&session).starts_with(r#"{"session":{"id":"x","#));
     }

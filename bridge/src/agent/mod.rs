@@ -13,12 +13,16 @@
 mod answer;
 mod approval;
 mod approving;
+mod attaching;
+mod branching;
 mod citing;
 mod context;
 mod counts;
 mod damaged;
 mod drive;
 pub mod export;
+mod importing;
+mod listing;
 pub mod mode;
 mod on_behalf;
 mod origin_sessions;
@@ -35,6 +39,7 @@ mod spent;
 mod steps;
 mod tool_results;
 mod toolbox;
+pub mod transcript;
 pub mod turn_log;
 mod unsaved;
 
@@ -54,12 +59,13 @@ use crate::host::Host;
 use crate::models::{ModelAnswer, ModelCaller, Models, Prompt};
 use crate::store::sessions::Sessions;
 
+pub use self::attaching::Attachments;
+pub use self::listing::SessionList;
 pub use self::on_behalf::OnBehalf;
 pub use self::outcome::TurnOutcome;
 pub use self::owned_session::SessionTerms;
 pub use self::running::{Run, Task};
 pub use self::saying::TurnInput;
-pub use self::sessions::whole;
 
 /// The agent.
 pub struct Agent {

@@ -39,7 +39,7 @@ impl Agent {
     /// name, which may come back.
     ///
     /// # Errors
-    /// Why there is no login.
+    /// Why there is none.
     pub async fn create_owned(
         &self,
         asker: &Asker,

@@ -6,7 +6,9 @@ use harbor_ipc_proto::model::{ModelMessage, ModelTool, Options, ToolChoice};
 use harbor_policy::history::{Shortened, fit};
 use harbor_policy::models::estimate;
 use harbor_policy::turn::Limits;
+use harbor_policy::untrusted::Nonce;
 
+use super::attaching::{as_texts, wrapped};
 use super::citing::CitableResults;
 use super::session::Session;
 use super::toolbox::Toolbox;
@@ -30,6 +32,10 @@ pub(super) struct TurnPlan {
     pub sources: Option<CitableResults>,
     /// The parts of the conversation that the model is no longer sent.
     pub shortened: Shortened,
+    /// The word that ends the envelopes of attachments.
+    pub nonce: Nonce,
+    /// True if the model is sent a part of an attachment only.
+    pub cuts_attachments: bool,
 }
 
 /// If a model's answers have no bound, this share of its window is left for one.
@@ -87,8 +93,14 @@ impl TurnPlan {
         prompt
     }
 
-    /// The messages that fit into the model's window, beside its tools and an answer.
+    /// The messages that fit into the model's window, beside its tools and an answer. Attachments are texts there.
     fn fitted(&mut self, messages: Vec<ModelMessage>, tools: &[ModelTool]) -> Vec<ModelMessage> {
+        let (messages, is_cut) = wrapped(&self.nonce, self.model.window, messages);
+        self.cuts_attachments = is_cut;
+        as_texts(self.shortened(messages, tools))
+    }
+
+    fn shortened(&mut self, messages: Vec<ModelMessage>, tools: &[ModelTool]) -> Vec<ModelMessage> {
         let Some(window) = self.model.window.map(u64::from) else { return messages };
         let answer = self.max_tokens.map_or(window / SHARE_OF_ANSWER, u64::from);
         let of_tool =

@@ -8,6 +8,7 @@ use std::rc::Rc;
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::model::{Part, ToolChoice};
+use harbor_policy::consent::Names;
 use tokio::task::JoinHandle;
 
 use super::Agent;
@@ -121,7 +122,7 @@ impl Agent {
         let wish = owned.as_ref().map(|owned| &owned.wish);
         let said = TurnInput {
             parts: vec![Part::Text(task.task)],
-            has_attached: false,
+            attached: Names::new(),
             typed: None,
             model: None,
             provider: task.provider.or_else(|| wish.and_then(|wish| wish.provider.clone())),

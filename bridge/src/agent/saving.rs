@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use super::Agent;
 use super::session::Session;
-use super::sessions::text;
+use super::transcript::text;
 use super::turn_log::{TurnLog, TurnLogItem};
 use super::unsaved::Unsaved;
 use crate::store::StoreError;

@@ -8,6 +8,7 @@ use harbor_home::instance::random_token;
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::model::{ModelMessage, Part, Role, ToolChoice};
+use harbor_policy::consent::Names;
 use harbor_policy::history::Shortened;
 use harbor_policy::turn::Limits;
 use harbor_policy::untrusted::Nonce;
@@ -20,7 +21,7 @@ use super::plan::TurnPlan;
 use super::refusals::{busy, internal};
 use super::session::Session;
 use super::toolbox::Toolbox;
-use super::turn_log::TurnLog;
+use super::turn_log::{TurnLog, TurnLogItem};
 use super::{Agent, approving};
 use crate::host::Usable;
 
@@ -37,15 +38,12 @@ const RUN: &str = include_str!("prompts/run.md");
 /// The text that is added if the answer has to name its sources.
 const CITE: &str = include_str!("prompts/cite.md");
 
-/// The private name of attachments.
-const ATTACHED: &str = "attached";
-
 /// The input that begins a turn.
 pub struct TurnInput {
     /// Texts and images.
     pub parts: Vec<Part>,
-    /// True if some of them are attached: files of the person's, or texts from elsewhere.
-    pub has_attached: bool,
+    /// The private names of those that are attached; empty if none are.
+    pub attached: Names,
     /// The part that the person has typed themselves.
     pub typed: Option<String>,
     /// The session's model from now on; the one that it has when absent.
@@ -85,14 +83,17 @@ impl Agent {
             session.head.borrow_mut().model = said.model;
         }
         approving::begin(self, session, &guard.ongoing.log);
-        if said.has_attached {
-            session.chat.reads([ATTACHED.to_owned()].into());
+        if !said.attached.is_empty() {
+            session.chat.reads(said.attached);
         }
         if let Some(typed) = &said.typed {
             session.chat.types(typed);
         }
-        session.say(ModelMessage { role: Role::User, parts: self.models.scaled_parts(said.parts).await });
+        let parts = self.models.scaled_parts(said.parts).await;
+        let number = session.messages.borrow().len() as u64;
+        session.say(ModelMessage { role: Role::User, parts });
         let log = guard.ongoing.log.clone();
+        log.add(TurnLogItem::Message(number));
         let drive = Drive::new(self.clone(), session.clone(), guard, Rc::new(on_behalf), plan);
         Ok((log, tokio::task::spawn_local(drive.run())))
     }
@@ -145,6 +146,8 @@ impl Agent {
             missing,
             sources,
             shortened: Shortened::default(),
+            nonce: Nonce::of_session(&session.id),
+            cuts_attachments: false,
         })
     }
 
@@ -164,6 +167,6 @@ fn text_of(parts: &[Part]) -> String {
 }
 
 fn no_tools() -> ErrorBody {
-    let message = "`tool_choice` requires a tool, but there is no login that this model can use; `harbor tools` lists the tools";
+    let message = "`tool_choice` requires a tool, but there is no tool that this model can use; `harbor tools` lists the tools";
     ErrorBody::new(Code::InvalidParams, message).with("field", "tool_choice")
 }

@@ -47,6 +47,19 @@ pub struct SessionHead {
     pub updated: u64,
     /// What the model had read in it before it was opened.
     pub read: Read,
+    /// True if it stands first in lists.
+    pub pinned: bool,
+    /// Where it comes from, if it is a branch.
+    pub branch: Option<BranchPoint>,
+}
+
+/// The place at which a branch left its family.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BranchPoint {
+    /// The first session of the family.
+    pub root: String,
+    /// How many messages it took over.
+    pub at: u64,
 }
 
 impl SessionHead {
@@ -64,7 +77,42 @@ impl SessionHead {
             created: now,
             updated: now,
             read: Read::default(),
+            pinned: false,
+            branch: None,
         }
+    }
+
+    /// The view for clients of a session with this head.
+    pub(super) fn view(
+        &self,
+        id: &str,
+        read: Read,
+        messages: usize,
+        turn: Option<String>,
+    ) -> ChatSessionView {
+        ChatSessionView {
+            id: id.to_owned(),
+            name: self.name.clone(),
+            enabledServers: self.servers.clone(),
+            systemPrompt: self.system.clone(),
+            model: self.model.clone(),
+            mode: self.mode.word().into(),
+            private: self.private,
+            readUntrusted: read.untrusted,
+            privateNames: read.private.into_iter().collect(),
+            messageCount: messages as u64,
+            createdAt: self.created,
+            updatedAt: self.updated,
+            turn_id: turn,
+            pinned: self.pinned.then_some(true),
+            branchOf: self.branch.as_ref().map(|branch| branch.root.clone()),
+            branchAt: self.branch.as_ref().map(|branch| branch.at),
+        }
+    }
+
+    /// The first session of its family.
+    pub(super) fn root<'a>(&'a self, id: &'a str) -> &'a str {
+        self.branch.as_ref().map_or(id, |branch| &branch.root)
     }
 }
 
@@ -89,7 +137,7 @@ pub struct Session {
     /// The answer that a turn works on, with its results so far: its file has them behind the messages.
     pub under_way: RefCell<Vec<ModelMessage>>,
     /// Results that were too long for the model.
-    pub kept: SessionResults,
+    pub kept: Rc<SessionResults>,
     /// The facts about it for consent.
     pub chat: Rc<Chat>,
     ongoing: RefCell<Option<Rc<Ongoing>>>,
@@ -122,6 +170,17 @@ impl Session {
     /// A session with its earlier messages.
     #[must_use]
     pub fn new(id: String, head: SessionHead, messages: Vec<ModelMessage>) -> Rc<Self> {
+        Self::sharing(id, head, messages, Rc::default())
+    }
+
+    /// A session with the results that another one keeps, since its messages name them.
+    #[must_use]
+    pub fn sharing(
+        id: String,
+        head: SessionHead,
+        messages: Vec<ModelMessage>,
+        kept: Rc<SessionResults>,
+    ) -> Rc<Self> {
         let none = TurnLog::new(String::new(), 0);
         none.end();
         Rc::new(Self {
@@ -130,7 +189,7 @@ impl Session {
             head: RefCell::new(head),
             messages: RefCell::new(messages),
             under_way: RefCell::default(),
-            kept: SessionResults::default(),
+            kept,
             ongoing: RefCell::default(),
             last: RefCell::new(none),
             begun: Notify::new(),
@@ -229,11 +288,14 @@ impl Session {
     pub fn say(&self, message: ModelMessage) {
         let mut head = self.head.borrow_mut();
         head.updated = wall_clock();
-        if head.name.is_empty()
-            && let Some(Part::Text(text)) =
-                message.parts.iter().rev().find(|part| matches!(part, Part::Text(_)))
-        {
-            head.name = name_of(text);
+        if head.name.is_empty() {
+            let said = |part: &Part| if let Part::Text(text) = part { Some(name_of(text)) } else { None };
+            let named = |part: &Part| match part {
+                Part::Attached(attached) => Some(name_of(&attached.title)),
+                _ => None,
+            };
+            let parts = message.parts.iter().rev();
+            head.name = parts.clone().find_map(said).or(parts.clone().find_map(named)).unwrap_or_default();
         }
         self.messages.borrow_mut().push(message);
     }
@@ -251,13 +313,15 @@ impl Session {
     /// # Errors
     /// The field that is wrong, and what is expected there.
     pub fn update(&self, updates: SessionUpdates) -> Result<(), (&'static str, &'static str)> {
-        let SessionUpdates { name, systemPrompt: system, enabledServers: servers, model, mode } = updates;
+        let SessionUpdates { name, systemPrompt: system, enabledServers: servers, model, mode, pinned } =
+            updates;
         let mode =
             mode.map(|mode| SessionMode::of(&mode).ok_or(("mode", "ask, reads or auto"))).transpose()?;
         let mut head = self.head.borrow_mut();
         let filled = |text: String| Some(text).filter(|text| !text.is_empty());
         head.name = name.map_or_else(|| std::mem::take(&mut head.name), |name| name_of(&name));
         head.mode = mode.unwrap_or(head.mode);
+        head.pinned = pinned.unwrap_or(head.pinned);
         if let Some(system) = system {
             head.system = filled(system);
         }
@@ -273,27 +337,13 @@ impl Session {
     /// The view for clients.
     #[must_use]
     pub fn view(&self) -> ChatSessionView {
-        let (head, read) = (self.head.borrow(), self.chat.read());
-        ChatSessionView {
-            id: self.id.clone(),
-            name: head.name.clone(),
-            enabledServers: head.servers.clone(),
-            systemPrompt: head.system.clone(),
-            model: head.model.clone(),
-            mode: head.mode.word().into(),
-            private: head.private,
-            readUntrusted: read.untrusted,
-            privateNames: read.private.into_iter().collect(),
-            messageCount: self.messages.borrow().len() as u64,
-            createdAt: head.created,
-            updatedAt: head.updated,
-            turn_id: self.ongoing().map(|ongoing| ongoing.log.turn.clone()),
-        }
+        let turn = self.ongoing().map(|ongoing| ongoing.log.turn.clone());
+        self.head.borrow().view(&self.id, self.chat.read(), self.messages.borrow().len(), turn)
     }
 }
 
 /// The beginning of a text as a name: one line without control characters.
-fn name_of(text: &str) -> String {
+pub(super) fn name_of(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut shown = line.chars().filter(|c| !c.is_control());
     let name: String = shown.by_ref().take(NAME).collect();

@@ -7,20 +7,14 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use harbor_home::instance::random_token;
+use harbor_ipc_proto::client::SessionUpdates;
 use harbor_ipc_proto::client::envelope::ErrorBody;
-use harbor_ipc_proto::client::{ChatGetSessionResult, ChatSessionView, SessionUpdates};
 use harbor_ipc_proto::codes::Code;
-use harbor_ipc_proto::field::{put_object, read_object};
-
-use harbor_policy::consent::Read;
 
 use super::Agent;
-use super::context::mended;
-use super::damaged::whole_part;
-use super::mode::SessionMode;
 use super::refusals::{busy, internal};
 use super::session::{Session, SessionHead};
-use crate::models::{messages, written};
+use super::transcript::{StoredSession, text};
 use crate::store::StoreError;
 
 /// How long a private session waits after its client has gone: the browser may start its extension anew.
@@ -34,21 +28,29 @@ impl Agent {
     ///
     /// # Errors
     /// When it cannot be written down.
-    pub async fn begin(self: &Rc<Self>, head: SessionHead) -> Result<Rc<Session>, ErrorBody> {
-        let id = random_token().map_err(|error| internal(&error))?;
-        let session = Session::new(id[..16].to_owned(), head, Vec::new());
+    pub async fn begin(self: &Rc<Self>, session: &Rc<Session>) -> Result<(), ErrorBody> {
         // If it cannot be written, there is no session.
         if !session.head.borrow().private {
-            self.store.write(&session.id, text(&session)).await.map_err(|error| unstored(&error))?;
+            self.store.write(&session.id, text(session)).await.map_err(|error| unstored(&error))?;
         }
-        self.keep(&session);
+        self.keep(session);
+        Ok(())
+    }
+
+    /// Begins a session without messages.
+    ///
+    /// # Errors
+    /// When it cannot be written down.
+    pub async fn begin_new(self: &Rc<Self>, head: SessionHead) -> Result<Rc<Session>, ErrorBody> {
+        let session = Session::new(fresh_id()?, head, Vec::new());
+        self.begin(&session).await?;
         Ok(session)
     }
 
     /// The session with this id.
     ///
     /// # Errors
-    /// When there is no login, or it cannot be read.
+    /// When there is none, or it cannot be read.
     pub async fn session(&self, id: &str) -> Result<Rc<Session>, ErrorBody> {
         let open = self.open.borrow().get(id).cloned();
         if let Some(session) = open {
@@ -58,55 +60,20 @@ impl Agent {
         if !is_id(id) {
             return Err(no_session(id));
         }
-        let text = self.store.read(id).await.map_err(|error| unstored(&error))?;
-        let text = text.ok_or_else(|| no_session(id))?;
-        let session = match read(&text) {
-            Some(session) => session,
-            None => {
-                let session = read_in_part(&text).ok_or_else(|| broken(id))?;
-                // The next save writes over it.
-                self.store.keep_damaged(id).await.map_err(|error| unstored(&error))?;
-                session
-            }
-        };
+        let read = self.store.read_with(id, |file| StoredSession::read(&file)).await;
+        let stored = read.map_err(|error| unstored(&error))?.ok_or_else(|| no_session(id))?;
+        let stored = stored.ok_or_else(|| broken(id))?;
+        if stored.is_part {
+            // The next save writes over it.
+            self.store.keep_damaged(id).await.map_err(|error| unstored(&error))?;
+        }
+        let session = stored.open();
         // Another request may have opened it meanwhile.
         let open = self.open.borrow().get(id).cloned();
         Ok(open.unwrap_or_else(|| {
             self.keep(&session);
             session
         }))
-    }
-
-    /// All sessions, the last used one first; and those that cannot be read, a sentence each.
-    ///
-    /// # Errors
-    /// When the directory cannot be read.
-    pub async fn sessions(&self) -> Result<(Vec<ChatSessionView>, Vec<String>), ErrorBody> {
-        let stored = self.store.all().await.map_err(|error| unstored(&error))?;
-        let (mut views, mut unreadable) = (Vec::new(), Vec::new());
-        for (id, text) in stored {
-            if self.open.borrow().contains_key(&id) {
-                continue;
-            }
-            match text.map(|text| read(&text).ok_or(text)) {
-                Ok(Ok(session)) => views.push(session.view()),
-                Ok(Err(text)) => match read_in_part(&text) {
-                    Some(session) => {
-                        let said = session.messages.borrow().len();
-                        unreadable.push(format!(
-                            "the file of session {id} is damaged: only its first {said} messages are readable; when \
-                             you use the session, Harbor keeps the old file as {id}.json.damaged"
-                        ));
-                        views.push(session.view());
-                    }
-                    None => unreadable.push(broken(&id).message),
-                },
-                Err(error) => unreadable.push(format!("{id}: {error}")),
-            }
-        }
-        views.extend(self.open.borrow().values().map(|session| session.view()));
-        views.sort_by(|a, b| b.updatedAt.cmp(&a.updatedAt).then_with(|| a.id.cmp(&b.id)));
-        Ok((views, unreadable))
     }
 
     /// Changes a session.
@@ -204,43 +171,10 @@ impl Agent {
     }
 }
 
-/// A session with its messages, as `chat_get_session` gives it and as its file has it.
-pub fn whole(session: &Session) -> ChatGetSessionResult {
-    let messages = session.messages.borrow().iter().cloned().map(written).collect();
-    ChatGetSessionResult { session: session.view(), messages }
-}
-
-/// A session as its file has it, with the current round.
-pub(super) fn text(session: &Session) -> Vec<u8> {
-    let mut whole = whole(session);
-    whole.messages.extend(session.under_way.borrow().iter().cloned().map(written));
-    let mut text = Vec::new();
-    put_object(&mut text, &whole);
-    text
-}
-
-/// A session from its file. Parts that a killed bridge has left incomplete are made whole.
-fn read(text: &[u8]) -> Option<Rc<Session>> {
-    let text = std::str::from_utf8(text).ok()?;
-    let ChatGetSessionResult { session, messages: said } = read_object(text).ok()?;
-    let head = SessionHead {
-        name: session.name,
-        servers: session.enabledServers,
-        system: session.systemPrompt,
-        model: session.model,
-        mode: SessionMode::of(&session.mode).unwrap_or(SessionMode::Ask),
-        private: false,
-        created: session.createdAt,
-        updated: session.updatedAt,
-        read: Read { untrusted: session.readUntrusted, private: session.privateNames.into_iter().collect() },
-    };
-    let said = if said.is_empty() { Vec::new() } else { messages(None, said).ok()? };
-    Some(Session::new(session.id, head, mended(said)))
-}
-
-/// The part of a session that can be read from its file.
-fn read_in_part(text: &[u8]) -> Option<Rc<Session>> {
-    whole_part(text)?.longest(|text| read(text.as_bytes()))
+/// An id that nobody can guess.
+pub(super) fn fresh_id() -> Result<String, ErrorBody> {
+    let id = random_token().map_err(|error| internal(&error))?;
+    Ok(id[..16].to_owned())
 }
 
 /// True if `id` has the form of a session's id, which is no path.
@@ -252,14 +186,14 @@ fn no_session(id: &str) -> ErrorBody {
     ErrorBody::new(Code::NotFound, format!("there is no session {id:.64}; `harbor sessions` lists them"))
 }
 
-fn broken(id: &str) -> ErrorBody {
+pub(super) fn broken(id: &str) -> ErrorBody {
     let message = format!(
         "the session {id} cannot be read, since its file is damaged; `harbor sessions delete {id}` removes it"
     );
     ErrorBody::new(Code::Internal, message)
 }
 
-fn unstored(error: &StoreError) -> ErrorBody {
+pub(super) fn unstored(error: &StoreError) -> ErrorBody {
     let code = if matches!(error, StoreError::Locked(_)) { Code::SecretsLocked } else { Code::Internal };
     ErrorBody::new(code, format!("could not {error}"))
 }

@@ -27,6 +27,8 @@ const WHOLE: usize = 16 * 1024 * 1024;
 /// An event.
 #[derive(Debug, Clone)]
 pub enum TurnLogItem {
+    /// The person's message is in the session, with this number.
+    Message(u64),
     /// A sentence.
     Status(String),
     /// A piece of the answer.
@@ -48,8 +50,8 @@ pub enum TurnLogItem {
         call: Shown,
         /// The text that the model is told; only its beginning, once it is in a log.
         text: String,
-        /// The tool's answer, as MCP writes it, or the reason why there is no login. Long ones are
-        /// not all kept.
+        /// The tool's answer, as MCP writes it, or the reason why there is no answer. Not all long answers
+        /// are kept.
         answer: Result<Json, ErrorBody>,
         /// True if the call failed.
         is_error: bool,
@@ -89,6 +91,7 @@ impl TurnLogItem {
     #[must_use]
     pub fn event(&self) -> TurnEvent {
         match self {
+            Self::Message(number) => TurnEvent { message_id: Some(*number), ..nothing("message") },
             Self::Status(text) => said("status", text),
             Self::Text(text) => said("text", text),
             Self::Reasoning(text) => said("reasoning", text),
@@ -135,6 +138,7 @@ fn nothing(kind: &'static str) -> TurnEvent {
         duration_ms: None,
         usage: None,
         code: None,
+        message_id: None,
     }
 }
 
@@ -198,7 +202,7 @@ impl TurnLog {
         let (length, whole) = (json.as_str().len(), self.whole.get());
         if length > SHOWN && whole.saturating_add(length) > WHOLE {
             let message = format!(
-                "the result has {length} bytes, which Harbor does not keep; the model has the part that it reads"
+                "Harbor did not keep this result of {length} bytes; the model was given as much of it as fits"
             );
             *answer = Err(ErrorBody::new(Code::MessageTooLarge, message));
         } else {

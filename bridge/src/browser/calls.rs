@@ -61,7 +61,7 @@ impl BrowserCalls {
         self.0.borrow().contains_key(id)
     }
 
-    /// Ends a call; false if there is no login with this id.
+    /// Ends a call; false if there is none with this id.
     pub fn end(&self, id: &str, ending: BrowserAnswer) -> bool {
         let open = self.0.borrow_mut().remove(id);
         open.is_some_and(|open| open.caller.send(ending).is_ok())

@@ -9,12 +9,11 @@
 
 use std::sync::Arc;
 
-use url::Url;
-
 use super::source::Browser;
 use super::tools::LOOKS;
 use crate::host::asker::Caller;
 use crate::host::consent::requested_call::{About, RequestedCall};
+use harbor_policy::consent::addresses::page_name;
 use harbor_policy::tabs::Holder;
 use serde_json::Value;
 
@@ -56,39 +55,30 @@ impl Browser {
         let arguments: Value = serde_json::from_str(wish.arguments).unwrap_or_default();
         let here = self.place(&holder_of(wish), arguments["tabId"].as_u64());
         let urls = arguments["urls"].as_array().into_iter().flatten().chain(arguments.get("url"));
-        let there: Vec<_> = urls.filter_map(Value::as_str).map(host).collect();
+        let there: Vec<_> = urls.filter_map(Value::as_str).map(page_name).collect();
         // Several pages at once do not count as one page.
         let (place, within) = match there.first() {
             None => (here, true),
-            Some(first) if there.iter().all(|host| host == first) => {
+            Some(first) if there.iter().all(|name| name == first) => {
                 (first.clone(), first.is_some() && *first == here)
             }
             Some(_) => (None, false),
         };
         About {
-            name: Some(place.map_or_else(|| "browser".to_owned(), |host| format!("browser:{host}"))),
+            name: Some(place.unwrap_or_else(|| "browser".to_owned())),
             within,
             looks: LOOKS.contains(&&**wish.tool) && there.is_empty(),
             ids: IDS,
         }
     }
 
-    /// The host of the page in the tab that the call means.
+    /// The name of what is read on the page in the tab that the call means.
     fn place(&self, holder: &Holder, asked: Option<u64>) -> Option<String> {
         let tabs = self.tabs.borrow();
         let session = tabs.session_of_holder(holder)?;
         let tab = tabs.meant(&session.id, asked).ok().flatten()?;
-        host(tabs.place(tab)?)
+        page_name(tabs.place(tab)?)
     }
-}
-
-/// A host with its port, if that is not the usual one, and with its scheme, if that is not https.
-fn host(url: &str) -> Option<String> {
-    let url = Url::parse(url).ok()?;
-    let host = url.host_str()?;
-    let scheme = if url.scheme() == "https" { String::new() } else { format!("{}://", url.scheme()) };
-    let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
-    Some(format!("{scheme}{host}{port}"))
 }
 
 fn holder_of(wish: &RequestedCall<'_>) -> Holder {

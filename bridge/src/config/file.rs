@@ -169,7 +169,7 @@ fn per_minute(n: u32) -> Option<u32> {
     (n > 0).then_some(n)
 }
 
-/// The settings in the file at `path`; the defaults when there is no login.
+/// The settings in the file at `path`; the defaults when there is none.
 ///
 /// # Errors
 /// When others could have written it, it cannot be read, or something in it is wrong.
@@ -177,7 +177,7 @@ pub fn read(path: &Path) -> Result<HostConfig, ConfigError> {
     Ok(read_there(path)?.unwrap_or_default())
 }
 
-/// The settings in the file at `path`; `None` when there is no login.
+/// The settings in the file at `path`; `None` when there is none.
 ///
 /// # Errors
 /// As of [`read`].

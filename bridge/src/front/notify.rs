@@ -26,7 +26,7 @@ const LEAST: Duration = Duration::from_millis(10);
 /// How long to wait while the manager has no room for `READY=1`.
 const READY_LIMIT: Duration = Duration::from_secs(2);
 
-/// A service manager to tell; nobody if there is no login.
+/// A service manager to tell; nobody if there is none.
 #[derive(Debug, Default)]
 pub struct Notifier {
     socket: Option<UnixDatagram>,

@@ -66,10 +66,10 @@ impl Admission {
         self.limiter.borrow_mut().request(origin, lane, server, limits, server_per_minute, now)
     }
 
-    /// Waits for a slot, as far as `limits` allow it, and for `most` at the longest.
+    /// Waits for a slot, but no longer than `limits` and `most` allow.
     ///
     /// # Errors
-    /// Why no slot is given.
+    /// The reason why no slot is given.
     pub async fn enter(
         self: &Rc<Self>,
         entrant: Entrant<'_>,

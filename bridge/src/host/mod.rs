@@ -279,7 +279,7 @@ impl Host {
     /// Begins a run of so many calls, for anybody who may call a tool.
     ///
     /// # Errors
-    /// Why there is no login.
+    /// Why there is none.
     pub async fn create_run(
         &self,
         asker: &Asker,
@@ -316,7 +316,7 @@ impl Host {
     /// The server with this id.
     ///
     /// # Errors
-    /// When there is no login.
+    /// When there is none.
     pub fn server(&self, id: &ServerId) -> Result<Rc<Server>, ErrorBody> {
         self.supervisor.get(id).ok_or_else(|| self.unknown(&id.into()))
     }
@@ -324,15 +324,15 @@ impl Host {
     /// The source with this id.
     ///
     /// # Errors
-    /// When there is no login.
+    /// When there is none.
     pub fn source(&self, id: &SourceId) -> Result<Rc<dyn ToolSource>, ErrorBody> {
         self.sources.get(id).ok_or_else(|| self.unknown(id))
     }
 
-    /// Checks that there is a source of this id. The owner is told if there is no login.
+    /// Checks that there is a source of this id. The owner is told if there is none.
     ///
     /// # Errors
-    /// When there is no login.
+    /// When there is none.
     pub fn must_exist(&self, id: &str) -> Result<(), ErrorBody> {
         let id = SourceId::parse(id).ok_or_else(|| invalid("enabled_servers", "ids of servers"))?;
         match self.sources.get(&id) {

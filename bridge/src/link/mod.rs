@@ -138,7 +138,7 @@ impl Link {
         }
     }
 
-    /// Asks `server`; its answer, or why there is no login, comes within `limit`. Dropping the future tells the runner.
+    /// Asks `server`; its answer, or why there is none, comes within `limit`. Dropping the future tells the runner.
     ///
     /// # Errors
     /// When the runner is gone or does not read.

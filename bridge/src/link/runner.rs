@@ -55,7 +55,7 @@ impl Executable {
     /// Opens the program `name` beside the bridge's own executable.
     ///
     /// # Errors
-    /// When there is no login.
+    /// When there is none.
     pub fn open(directory: &Path, name: &str) -> io::Result<Self> {
         let path = directory.join(name);
         File::open(&path)

@@ -143,7 +143,7 @@ impl ToolList {
         self.tools.len()
     }
 
-    /// True if there is no login.
+    /// True if there is none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.tools.is_empty()

@@ -99,7 +99,7 @@ fn is_end(event: &Event) -> bool {
 }
 
 impl ModelRequestGuard {
-    /// The next message. After the end there is no login.
+    /// The next message. After the last one, each further one is a failure.
     pub(super) async fn next(&mut self) -> FromModel {
         let heard = self.heard.recv().await;
         heard.unwrap_or_else(|| FromModel::Failed {

@@ -1,6 +1,6 @@
 //! Providers that are added, changed and removed, and their keys.
 //!
-//! Owns the order: a key is stored before the row says that there is one, and the row says that there is no login before the
+//! Owns the order: a key is stored before the row says that there is one, and the row says that there is none before the
 //! key is deleted. A key belongs to the address that it was given for. Another address drops it, so that nobody collects
 //! keys by changing one.
 
@@ -243,7 +243,7 @@ impl Models {
     /// The provider with this id.
     ///
     /// # Errors
-    /// When there is no login.
+    /// When there is none.
     pub(super) fn provider(&self, id: &str) -> Result<Provider, ErrorBody> {
         let providers = self.providers.borrow();
         let known: Vec<_> = providers.keys().cloned().collect();

@@ -42,7 +42,7 @@ impl Models {
     /// does not answer leaves them open.
     ///
     /// # Errors
-    /// When there is no login.
+    /// When there is none.
     pub async fn chosen(
         self: &Rc<Self>,
         provider: Option<&str>,

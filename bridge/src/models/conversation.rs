@@ -16,7 +16,7 @@ use harbor_ipc_proto::field::{FromField as _, PutField as _};
 use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::link::model::Event;
 use harbor_ipc_proto::model::{
-    self, Finish, Image, ModelMessage, ModelTool, Opaque, Part, Role, ToolCall, ToolResult, Usage,
+    self, Attachment, Finish, Image, ModelMessage, ModelTool, Opaque, Part, Role, ToolCall, ToolResult, Usage,
 };
 use harbor_ipc_proto::strings::text_of;
 use harbor_policy::models::estimate;
@@ -33,6 +33,16 @@ const CONTENT: &str =
 
 /// The messages of a request.
 pub fn messages(system: Option<&str>, said: Vec<ChatMessage>) -> Result<Vec<ModelMessage>, ErrorBody> {
+    let all = kept_messages(system, said)?;
+    model::check(&all).map_err(|wrong| {
+        ErrorBody::new(harbor_ipc_proto::codes::Code::InvalidParams, format!("field `messages`: {wrong}"))
+            .with("field", "messages")
+    })?;
+    Ok(all)
+}
+
+/// The messages of a session, which may have attachments. They are not checked: a session's file may need repair.
+pub fn kept_messages(system: Option<&str>, said: Vec<ChatMessage>) -> Result<Vec<ModelMessage>, ErrorBody> {
     let first =
         system.map(|text| ModelMessage { role: Role::System, parts: vec![Part::Text(text.to_owned())] });
     let mut names = HashMap::new();
@@ -42,10 +52,6 @@ pub fn messages(system: Option<&str>, said: Vec<ChatMessage>) -> Result<Vec<Mode
     }
     // The model's instructions come first, in their order.
     all.sort_by_key(|message| message.role != Role::System);
-    model::check(&all).map_err(|wrong| {
-        ErrorBody::new(harbor_ipc_proto::codes::Code::InvalidParams, format!("field `messages`: {wrong}"))
-            .with("field", "messages")
-    })?;
     Ok(all)
 }
 
@@ -87,8 +93,23 @@ fn parts_of(content: Option<Json>, calls: &mut Vec<ChatToolCall>) -> Result<Vec<
 }
 
 fn part(one: ChatPart, calls: &mut Vec<ChatToolCall>) -> Result<Part, ErrorBody> {
-    let ChatPart { r#type, text, mediaType: media_type, data, callId: call_id, provider, model, value } = one;
+    let ChatPart {
+        r#type,
+        text,
+        mediaType: media_type,
+        data,
+        callId: call_id,
+        provider,
+        model,
+        value,
+        url,
+        title,
+    } = one;
+    let is_attached = title.is_some() && r#type == "text" || url.is_some() && r#type == "page";
     Ok(match (r#type.as_str(), text, media_type, data, value) {
+        ("text" | "page", Some(text), ..) if is_attached => {
+            Part::Attached(Attachment { url, title: title.unwrap_or_default(), text })
+        }
         ("text", Some(text), ..) => Part::Text(text),
         ("reasoning", Some(text), ..) => Part::Reasoning(text),
         ("image", _, Some(media_type), Some(data), _) => Part::Image(Image { media_type, data }),
@@ -144,6 +165,7 @@ pub(super) fn tokens(messages: &[ModelMessage], tools: &[ModelTool]) -> u64 {
         // It is sent to nobody.
         Part::Reasoning(_) => 0,
         Part::Opaque(opaque) => estimate(opaque.json.len()),
+        Part::Attached(attached) => estimate(attached.title.len() + attached.text.len()),
     });
     // The text around a message in the model's own template.
     let around = 4 * messages.len() as u64;
@@ -160,6 +182,7 @@ pub(super) fn bytes(messages: &[ModelMessage], tools: &[ModelTool]) -> usize {
         Part::ToolCall(call) => call.name.len() + call.arguments.len(),
         Part::ToolResult(result) => result.text.len() + of_images(&result.images),
         Part::Opaque(opaque) => opaque.json.len(),
+        Part::Attached(attached) => attached.title.len() + attached.text.len(),
     });
     let tools = tools.iter().map(|tool| tool.name.len() + tool.description.len() + tool.schema.len());
     // The text around each message is short.
@@ -318,6 +341,8 @@ fn listed(parts: &[Part]) -> Json {
         provider: None,
         model: None,
         value: None,
+        url: None,
+        title: None,
     };
     let part = |part: &Part| match part {
         Part::Text(text) => Some(ChatPart { text: Some(text.clone()), ..nothing("text") }),
@@ -333,6 +358,12 @@ fn listed(parts: &[Part]) -> Json {
             mediaType: Some(media_type.clone()),
             data: Some(data.clone()),
             ..nothing("image")
+        }),
+        Part::Attached(Attachment { url, title, text }) => Some(ChatPart {
+            text: Some(text.clone()),
+            url: url.clone(),
+            title: Some(title.clone()),
+            ..nothing(if url.is_some() { "page" } else { "text" })
         }),
         Part::ToolResult(_) => None,
     };

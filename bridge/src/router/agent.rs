@@ -13,16 +13,17 @@ use std::rc::Rc;
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{
-    ChatClearMessagesResult, ChatCreateSession, ChatCreateSessionResult, ChatDeleteSessionResult,
-    ChatEventPush, ChatExport, ChatExportResult, ChatListSessions, ChatListSessionsResult, ChatMessage,
-    ChatPart, ChatSendMessage, ChatSendMessageResult, ChatStopResult, ChatUpdateSession,
-    ChatUpdateSessionResult, ChatWatch, ChatWatchResult,
+    ChatBranch, ChatBranchResult, ChatClearMessagesResult, ChatCreateSession, ChatCreateSessionResult,
+    ChatDeleteSessionResult, ChatEventPush, ChatExport, ChatExportResult, ChatGetSessionResult, ChatImport,
+    ChatImportResult, ChatListSessions, ChatListSessionsResult, ChatSendMessage, ChatSendMessageResult,
+    ChatSessionView, ChatStopResult, ChatUpdateSession, ChatUpdateSessionResult, ChatWatch, ChatWatchResult,
+    SessionExcerpt,
 };
 use harbor_ipc_proto::codes::Code;
-use harbor_ipc_proto::field::{Message as _, PutField as _};
-use harbor_ipc_proto::json::Json;
+use harbor_ipc_proto::field::Message as _;
 use harbor_ipc_proto::model::{Part, ToolChoice};
 use harbor_policy::access::Pass;
+use harbor_policy::search::Query;
 use harbor_policy::turn::Why;
 
 use super::client::Client;
@@ -31,10 +32,10 @@ use super::reply::{Handled, reply};
 use super::state::Router;
 use crate::agent::mode::SessionMode;
 use crate::agent::session::{EVERY, Session, SessionHead};
+use crate::agent::transcript::messages;
 use crate::agent::turn_log::{Follower, TurnLogItem};
-use crate::agent::{OnBehalf, TurnInput, TurnOutcome, export, whole};
+use crate::agent::{Attachments, OnBehalf, SessionList, TurnInput, TurnOutcome, export};
 use crate::host::invalid;
-use crate::models::messages;
 
 /// How many sessions are listed if a request does not say.
 const LISTED: u64 = 50;
@@ -56,7 +57,7 @@ pub(super) async fn create(router: &Router, client: &Client, message: ChatCreate
     let servers = servers.filter(|servers| !servers.iter().any(|server| server == EVERY));
     router.agent.must_exist(servers.as_deref().unwrap_or_default())?;
     let head = SessionHead { name, servers, system, model, ..SessionHead::new(mode, private == Some(true)) };
-    let session = router.agent.begin(head).await?;
+    let session = router.agent.begin_new(head).await?;
     session.is_begun_by(client.sender().client);
     reply(ChatCreateSessionResult { session: session.view() })
 }
@@ -132,16 +133,15 @@ fn said(message: ChatSendMessage) -> Result<TurnInput, ErrorBody> {
     if max_tokens == Some(0) {
         return Err(invalid("max_tokens", "a whole number, at least 1"));
     }
-    let mut parts = attached(attachments.unwrap_or_default())?;
+    let Attachments { mut parts, names: attached } = Attachments::read(attachments.unwrap_or_default())?;
     if text.trim().is_empty() && parts.is_empty() {
         return Err(invalid("message", "a text"));
     }
-    let has_attached = !parts.is_empty();
     let typed = Some(text.clone());
     parts.extend(Some(text).filter(|text| !text.is_empty()).map(Part::Text));
     Ok(TurnInput {
         parts,
-        has_attached,
+        attached,
         typed,
         model,
         provider: None,
@@ -152,25 +152,6 @@ fn said(message: ChatSendMessage) -> Result<TurnInput, ErrorBody> {
         temperature: None,
         cites: false,
     })
-}
-
-/// Reads attachments like the content of a message, by the same rules.
-fn attached(attachments: Vec<ChatPart>) -> Result<Vec<Part>, ErrorBody> {
-    if attachments.is_empty() {
-        return Ok(Vec::new());
-    }
-    let mut content = Vec::new();
-    attachments.put(&mut content);
-    let content = Json::from_valid(String::from_utf8(content).unwrap_or_default());
-    let message = ChatMessage {
-        role: "user".into(),
-        content: Some(content),
-        toolCalls: None,
-        toolCallId: None,
-        isError: None,
-    };
-    let read = messages(None, vec![message])?;
-    Ok(read.into_iter().flat_map(|message| message.parts).collect())
 }
 
 /// Pushes all events of a turn, as fast as the client reads.
@@ -189,7 +170,10 @@ pub(super) async fn watch(router: &Router, client: &Rc<Client>, message: ChatWat
     let seq = log.next();
     let turn_id = session.ongoing().map(|ongoing| ongoing.log.turn.clone());
     if message.watch != Some(false) {
-        let follower = log.follow(message.after_seq.map_or(0, |seq| seq.saturating_add(1)));
+        // A number of another turn, perhaps one of an earlier bridge, says nothing about this one.
+        let is_its = message.turn_id.as_deref().is_none_or(|turn| turn == log.turn);
+        let after = message.after_seq.filter(|_| is_its);
+        let follower = log.follow(after.map_or(0, |seq| seq.saturating_add(1)));
         let weak = Rc::downgrade(client);
         let id = session.id.clone();
         let task = tokio::task::spawn_local(async move {
@@ -214,7 +198,9 @@ pub(super) async fn stop(router: &Router, id: &str) -> Handled {
 }
 
 pub(super) async fn get(router: &Router, id: &str) -> Handled {
-    reply(whole(&*router.agent.session(id).await?))
+    let session = router.agent.session(id).await?;
+    let branches = router.agent.family(&session).await?;
+    reply(ChatGetSessionResult { session: session.view(), messages: messages(&session), branches })
 }
 
 pub(super) async fn give(router: &Router, message: ChatExport) -> Handled {
@@ -228,10 +214,36 @@ pub(super) async fn give(router: &Router, message: ChatExport) -> Handled {
 }
 
 pub(super) async fn list(router: &Router, message: ChatListSessions) -> Handled {
-    let (mut sessions, unreadable) = router.agent.sessions().await?;
-    let total = sessions.len() as u64;
-    sessions.truncate(usize::try_from(message.limit.unwrap_or(LISTED)).unwrap_or(usize::MAX));
-    reply(ChatListSessionsResult { sessions, total, unreadable })
+    let query = Query::of(message.query.as_deref().unwrap_or_default());
+    let query = query.map_err(|_| invalid("query", "at most 32 words with 1000 bytes"))?;
+    let is_search = query.is_some();
+    let SessionList { mut found, unreadable, is_partial } = router.agent.sessions(query).await?;
+    found.sort_by(|(a, _), (b, _)| {
+        let pinned = |view: &ChatSessionView| !is_search && view.pinned == Some(true);
+        let last = b.updatedAt.cmp(&a.updatedAt).then_with(|| a.id.cmp(&b.id));
+        pinned(b).cmp(&pinned(a)).then(last)
+    });
+    let total = found.len() as u64;
+    let number = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+    let shown = found.into_iter().skip(number(message.offset.unwrap_or(0)));
+    let (mut sessions, mut excerpts) = (Vec::new(), Vec::new());
+    for (session, text) in shown.take(number(message.limit.unwrap_or(LISTED))) {
+        excerpts.extend(text.map(|text| SessionExcerpt { session_id: session.id.clone(), text }));
+        sessions.push(session);
+    }
+    reply(ChatListSessionsResult { sessions, total, excerpts, is_partial, unreadable })
+}
+
+pub(super) async fn branch(router: &Router, client: &Client, message: ChatBranch) -> Handled {
+    let from = router.agent.session(&message.session_id).await?;
+    let session = router.agent.branch(&from, message.message_id).await?;
+    session.is_begun_by(client.sender().client);
+    reply(ChatBranchResult { session: session.view() })
+}
+
+pub(super) async fn import(router: &Router, message: ChatImport) -> Handled {
+    let session = router.agent.import(message.text).await?;
+    reply(ChatImportResult { session: session.view() })
 }
 
 pub(super) async fn update(router: &Router, message: ChatUpdateSession) -> Handled {

@@ -179,7 +179,10 @@ fn event(run: &str, happening: &TurnLogItem) -> Option<RunEvent> {
             ..nothing("final")
         },
         TurnLogItem::Error(error) => RunEvent { error: Some(failure(error)), ..nothing("error") },
-        TurnLogItem::Reasoning(_) | TurnLogItem::Approval { .. } | TurnLogItem::Usage(_) => return None,
+        TurnLogItem::Message(_)
+        | TurnLogItem::Reasoning(_)
+        | TurnLogItem::Approval { .. }
+        | TurnLogItem::Usage(_) => return None,
     })
 }
 

@@ -276,6 +276,8 @@ impl<'a> RequestContext<'a> {
             AgentRequest::ChatSendMessage(message) => agent::send(router, client, self.pass, message).await,
             AgentRequest::ChatWatch(message) => agent::watch(router, client, message).await,
             AgentRequest::ChatStop(message) => agent::stop(router, &message.session_id).await,
+            AgentRequest::ChatBranch(message) => agent::branch(router, client, message).await,
+            AgentRequest::ChatImport(message) => agent::import(router, message).await,
             AgentRequest::ChatExport(message) => agent::give(router, message).await,
             AgentRequest::ChatGetSession(message) => agent::get(router, &message.session_id).await,
             AgentRequest::ChatListSessions(message) => agent::list(router, message).await,

@@ -50,7 +50,7 @@ pub struct Audit {
 }
 
 impl Audit {
-    /// Opens the log, which is made when there is no login, and starts the thread. A torn last line is cut off.
+    /// Opens the log, which is made if it does not exist, and starts the thread. A torn last line is cut off.
     ///
     /// # Errors
     /// When the file cannot be opened to write.

@@ -101,7 +101,7 @@ struct DatabaseTrouble {
     journal: Option<String>,
 }
 
-/// Opens the database, creating it when there is no login, and reads all of it.
+/// Opens the database, creating it if it does not exist, and reads all of it.
 ///
 /// # Errors
 /// When it cannot be opened, or is not whole: then its files are as they were.
@@ -129,7 +129,7 @@ fn is_whole(connection: &Connection) -> Result<(), StoreError> {
 }
 
 impl Database {
-    /// Opens the database, creating it when there is no login.
+    /// Opens the database, creating it if it does not exist.
     ///
     /// # Errors
     /// When the file cannot be opened, or is no database.

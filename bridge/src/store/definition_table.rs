@@ -35,7 +35,7 @@ pub struct Definitions {
 }
 
 impl Definitions {
-    /// The table of this database, which is made when there is no login.
+    /// The table of this database, which is made if it does not exist.
     ///
     /// # Errors
     /// When the database refuses.

@@ -33,7 +33,7 @@ impl DiskReserve {
         Self { path: beside(database, ".room"), held: AtomicBool::new(false) }
     }
 
-    /// Takes the room, where it is not taken and there is some. Where a file system cannot hold any, there is no login.
+    /// Takes the room, where it is not taken and there is some. Where a file system cannot hold any, there is none.
     pub(super) fn hold(&self) {
         if !self.held.load(Ordering::Relaxed) {
             let held = self.take();

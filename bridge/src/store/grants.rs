@@ -92,7 +92,7 @@ pub struct GrantFile {
 }
 
 impl GrantFile {
-    /// The table of this database, which is made when there is no login.
+    /// The table of this database, which is made if it does not exist.
     ///
     /// # Errors
     /// When the database refuses.

@@ -110,7 +110,7 @@ impl Journal {
         Self { path: path.to_owned() }
     }
 
-    /// The file's content; `None` when there is no login.
+    /// The file's content; `None` when there is none.
     ///
     /// # Errors
     /// When the file cannot be read at all.
@@ -128,7 +128,7 @@ impl Journal {
         }
     }
 
-    /// Writes an empty journal, where there is no login.
+    /// Writes an empty journal, where there is none.
     pub(super) fn begin(&self) -> Result<(), StoreError> {
         write_durably(&self.path, &text(&JournalContent::default()))
     }

@@ -29,7 +29,7 @@ pub(super) const CLOSE: &str = "INSERT OR IGNORE INTO met_clients VALUES ('*', u
 pub struct MetClients(Rc<Database>);
 
 impl MetClients {
-    /// The table of this database, which is made when there is no login.
+    /// The table of this database, which is made if it does not exist.
     ///
     /// # Errors
     /// When the database refuses.

@@ -38,7 +38,7 @@ pub struct Offer {
 pub struct Offers(Rc<Database>);
 
 impl Offers {
-    /// The table of this database, which is made when there is no login.
+    /// The table of this database, which is made if it does not exist.
     ///
     /// # Errors
     /// When the database refuses.

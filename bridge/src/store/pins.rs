@@ -63,7 +63,7 @@ pub struct Pins {
 }
 
 impl Pins {
-    /// The table of this database, which is made when there is no login.
+    /// The table of this database, which is made if it does not exist.
     ///
     /// # Errors
     /// When the database refuses.

@@ -82,7 +82,7 @@ pub struct AcceptedPrograms {
 }
 
 impl AcceptedPrograms {
-    /// The table of this database, which is made when there is no login. What is defined already is accepted.
+    /// The table of this database, which is made if it does not exist. What is defined already is accepted.
     ///
     /// # Errors
     /// When the database refuses.

@@ -5,7 +5,7 @@
 //!            ├ not there, empty; no journal either ───────────► a new home
 //!            ├ full disk, no right to it, a lock, newer ──────► an error; everything stays as it is
 //!            └ corrupt; or gone, and a journal is there
-//!                 └─► harbor.db.new, whole: definitions, locks, written places, nobody is new ─► a journal, if there is no login
+//!                 └─► harbor.db.new, whole: definitions, locks, written places, nobody is new ─► a journal, if there is none
 //!                      └─► harbor.db.corrupt-<time>/ made, with report.json ─► harbor.db, -wal, -shm moved into it
 //!                           └─► harbor.db.new becomes harbor.db
 //! ```

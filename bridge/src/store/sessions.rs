@@ -8,6 +8,7 @@
 //! Owns these files: 0600, whole at each instant, one change after the other. A key of their own outlives every change of how
 //! secrets are kept. Must never know the words in them.
 
+use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::fs;
 use std::io;
@@ -86,7 +87,7 @@ impl Sessions {
         .await
     }
 
-    /// Reads one; `None` where there is no login, or where it was removed meanwhile.
+    /// Reads one; `None` where there is none, or where it was removed meanwhile.
     ///
     /// # Errors
     /// When it cannot be read, or the secrets are locked.
@@ -101,20 +102,48 @@ impl Sessions {
         Ok(read.filter(|_| !removed.contains(id)))
     }
 
-    /// All of them, by id.
+    /// Reads one, and gives what `read` makes of it in another thread.
+    ///
+    /// # Errors
+    /// When it cannot be read, or the secrets are locked.
+    pub async fn read_with<T: Send + 'static>(
+        &self,
+        id: &str,
+        read: impl FnOnce(Vec<u8>) -> T + Send + 'static,
+    ) -> Result<Option<T>, StoreError> {
+        let Some(text) = self.read(id).await? else { return Ok(None) };
+        let made = off_the_loop(&self.path(id), move || Ok(read(text))).await?;
+        // It may have been removed meanwhile.
+        let removed = self.turn.lock().await;
+        Ok((!removed.contains(id)).then_some(made))
+    }
+
+    /// All ids, that of the file that was written last first.
     ///
     /// # Errors
     /// When the directory cannot be read.
-    pub async fn all(&self) -> Result<Vec<(String, Result<Vec<u8>, StoreError>)>, StoreError> {
+    pub async fn ids(&self) -> Result<Vec<String>, StoreError> {
         let directory = self.directory.clone();
-        let ids = off_the_loop(&self.directory, move || ids(&directory)).await?;
-        let mut all = Vec::new();
-        for id in ids {
-            if let Some(text) = self.read(&id).await.transpose() {
-                all.push((id, text));
-            }
-        }
-        Ok(all)
+        off_the_loop(&self.directory, move || {
+            let written = |id: &String| {
+                let path = directory.join(format!("{id}.json"));
+                Reverse(fs::symlink_metadata(path).and_then(|file| file.modified()).ok())
+            };
+            let mut ids = names(&directory, ".json")?;
+            ids.sort_by_cached_key(written);
+            Ok(ids)
+        })
+        .await
+    }
+
+    /// The ids that end like this.
+    ///
+    /// # Errors
+    /// When the directory cannot be read.
+    pub async fn ids_like(&self, tail: &str) -> Result<Vec<String>, StoreError> {
+        let (directory, end) = (self.directory.clone(), format!("{tail}.json"));
+        let heads = off_the_loop(&self.directory, move || names(&directory, &end)).await?;
+        Ok(heads.into_iter().map(|head| head + tail).collect())
     }
 
     /// Removes one, and what is kept of a damaged one; true if there was one.
@@ -229,10 +258,6 @@ fn found(path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
     fs::read(path).map(Some).map_err(read)
 }
 
-fn ids(directory: &Path) -> Result<Vec<String>, StoreError> {
-    names(directory, ".json")
-}
-
 /// All files with words in them, damaged ones too.
 fn files(directory: &Path) -> Result<Vec<PathBuf>, StoreError> {
     let mut files = Vec::new();
@@ -282,7 +307,7 @@ mod tests {
         sessions.keep_damaged("a").await.unwrap();
         assert!(sessions.remove("a").await.unwrap() && !sessions.damaged("a").exists());
         sessions.write("a", b"2".to_vec()).await.unwrap();
-        assert_eq!((sessions.read("a").await.unwrap(), sessions.all().await.unwrap().len()), (None, 0));
+        assert_eq!((sessions.read("a").await.unwrap(), sessions.ids().await.unwrap().len()), (None, 0));
     }
 
     #[tokio::test(flavor = "local")]

@@ -33,7 +33,7 @@ pub struct WrittenPlaces {
 }
 
 impl WrittenPlaces {
-    /// The table of this database, which is made when there is no login.
+    /// The table of this database, which is made if it does not exist.
     ///
     /// # Errors
     /// When the database refuses.

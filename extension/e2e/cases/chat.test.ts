@@ -2,29 +2,12 @@
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { FITS, serious } from "../driver/axe.ts";
 import { until } from "../driver/browser.ts";
-import { Echo } from "../driver/echo.ts";
 import { Sidebar } from "../driver/sidebar.ts";
+import { placeOf, say, talking } from "../driver/talking.ts";
 import { writeToolsServer } from "../driver/tools_server.ts";
 import { type World, inBrowsers } from "../driver/world.ts";
-
-/** Does `work` with a panel that shows a new chat, and a model that says back what it is told. */
-async function talking(world: World, work: (panel: Sidebar, echo: Echo) => Promise<void>): Promise<void> {
-  const echo = await Echo.start(world.harbor);
-  try {
-    const panel = await Sidebar.open(world.browser, "chat");
-    await panel.says("#model-menu summary", /echo/);
-    await work(panel, echo);
-  } finally {
-    await echo.end();
-  }
-}
-
-/** Types a message and sends it. */
-async function say(panel: Sidebar, text: string): Promise<void> {
-  await panel.type("#say-text", text);
-  await panel.click("#send");
-}
 
 for (const inBrowser of inBrowsers) {
   describe(inBrowser.name, () => {
@@ -32,14 +15,13 @@ for (const inBrowser of inBrowsers) {
       inBrowser.run(async (world: World) =>
         talking(world, async (panel) => {
           await say(panel, "hello there");
-          await panel.says(".conversation .answer .text", /hello there/);
+          await panel.says(".conversation .answer .markdown", /hello there/);
           await panel.says(".usage", /tokens in/);
-          const id = (await panel.page.run("return location.hash")) as string;
-          const other = await Sidebar.open(world.browser, id.slice(1));
+          const other = await Sidebar.open(world.browser, await placeOf(panel));
           await other.says(".conversation .person .text", /hello there/);
           await say(other, "<hang>");
           await panel.says(".conversation li:nth-child(3) .text", /<hang>/);
-          await panel.says(".conversation li:nth-child(4) .text", /./);
+          await panel.says(".conversation li:nth-child(4) .markdown", /./);
           await panel.click("#stop");
           await other.says(".conversation li:last-child", /You stopped it/);
           await panel.page.close();
@@ -59,9 +41,88 @@ for (const inBrowser of inBrowsers) {
           await until("the yes", async () => (await panel.count("[data-answer=once]:not([aria-disabled])")) > 0 || undefined);
           await panel.click("[data-answer=once]");
           await panel.says(".step[data-state=failed]", /report/);
-          await panel.says(".conversation .answer .text", /It says/);
+          await panel.says(".conversation .answer .markdown", /It says/);
           assert.match(await panel.text(".step .opened"), /rain/);
         });
       }));
+
+    test("an edited message and a retry are branches; the chat that was there stays, and the menu leads back to it", () =>
+      inBrowser.run(async (world: World) =>
+        talking(world, async (panel) => {
+          await say(panel, "first words");
+          await panel.says(".conversation .answer .markdown", /first words/);
+          const first = await placeOf(panel);
+          await panel.click("[aria-label='Edit your message in a new branch']");
+          await say(panel, "other words");
+          await panel.says(".conversation .answer .markdown", /other words/);
+          assert.notEqual(await placeOf(panel), first);
+          await panel.click("[aria-label='Answer once more, in a branch']");
+          await panel.click("#chat-menu summary");
+          await panel.says("#branches", /the first.*from message 1/s);
+          assert.equal(await panel.count("#branches li"), 3);
+          await panel.click(`#branches a[href='#${first}']`);
+          await panel.says(".conversation", /^(?!.*other words).*first words/s);
+        }),
+      ));
+
+    test("chats are found by what was said in them, pinned, renamed, taken along, and gone when they are deleted", () =>
+      inBrowser.run(async (world: World) =>
+        talking(world, async (panel) => {
+          for (const words of ["apples in autumn", "pears in spring"]) {
+            await panel.go("chat");
+            await panel.gone(".conversation");
+            await say(panel, words);
+            await panel.says(".conversation .answer .markdown", new RegExp(words));
+          }
+          const pears = (await placeOf(panel)).replace("chat/", "");
+          await panel.click("#chat-menu summary");
+          await panel.type("#chat-name", "About pears");
+          await panel.click("#chat-menu form button");
+          await panel.go("chats");
+          await panel.says(".chats li:first-child", /About pears/);
+          await panel.type("#search-chats", "Autumn apples");
+          await panel.says(".chats", /^(?!.*pears).*apples in autumn/s);
+          const apples = (await panel.page.run("return document.querySelector('.chats a').hash")) as string;
+          await panel.click(`#pin-${apples.replace("#chat/", "")}`);
+          await panel.type("#search-chats", "");
+          await panel.says(".chats li:first-child", /apples.*Unpin/s);
+          await panel.click(`#delete-${pears}`);
+          await panel.click("#really");
+          await panel.gone(`#delete-${pears}`);
+          await panel.type("#search-chats", "pears");
+          await panel.says("#view", /No chat has these words/);
+        }),
+      ));
+
+    test("files go with a message as they are, and each can be opened to what the model got", () =>
+      inBrowser.run(async (world: World) =>
+        talking(world, async (panel, echo) => {
+          await panel.page.run(`
+            const data = new DataTransfer();
+            data.items.add(new File(["the cargo is late"], "notes.txt", { type: "text/plain" }));
+            data.items.add(new File([new Uint8Array([0, 1, 2])], "what.bin"));
+            document.querySelector("#say-text").dispatchEvent(new DragEvent("drop", { bubbles: true, cancelable: true, dataTransfer: data }));`);
+          await panel.says(".chip", /notes.txt/);
+          await panel.says("#foot [role=alert]", /what.bin is neither text nor a picture/);
+          await say(panel, "what is late?");
+          await panel.says(".conversation .answer", /./);
+          assert.match(JSON.stringify(echo.asked.at(-1)), /the cargo is late/);
+          assert.match(await panel.text(".conversation .attachment"), /notes.txt.*the cargo is late/s);
+        }),
+      ));
+
+    test("the chat and the list of chats are fit for everybody, also where it is narrow", () =>
+      inBrowser.run(async (world: World) =>
+        talking(world, async (panel) => {
+          await say(panel, "| a | b |\n|---|---|\n| 1 | 2 |\n\n- [link](https://example.org)\n\n```js\nlet a = 1;\n```");
+          await panel.says(".conversation .answer .markdown", /let a = 1/);
+          const chat = await placeOf(panel);
+          for (const place of [chat, "chats", "models", "more"]) {
+            await panel.go(place);
+            await panel.gone(".waiting");
+            assert.deepEqual([place, await serious(panel.page), await panel.page.run(FITS)], [place, [], true]);
+          }
+        }),
+      ));
   });
 }

@@ -25,4 +25,5 @@ export async function serious(page: Page): Promise<string[]> {
 }
 
 /** For `run`: whether nothing is wider than the page. */
-export const FITS = "return document.documentElement.scrollWidth <= document.documentElement.clientWidth";
+export const FITS =
+  'return [document.documentElement, document.querySelector("#view")].every((one) => one === null || one.scrollWidth <= one.clientWidth)';

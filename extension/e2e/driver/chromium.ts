@@ -130,6 +130,12 @@ export class ChromiumPage implements Page {
     });
   }
 
+  /** The bytes of its objects, after those that nothing needs are gone. */
+  async heap(): Promise<number> {
+    await this.#send("HeapProfiler.collectGarbage");
+    return (await this.#send("Runtime.getHeapUsage"))["usedSize"] as number;
+  }
+
   /** What a person sees of it without scrolling. */
   async view(): Promise<Buffer> {
     return Buffer.from((await this.#send("Page.captureScreenshot"))["data"], "base64");

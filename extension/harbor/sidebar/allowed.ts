@@ -48,6 +48,8 @@ const SERVERS = {
 const TOOLS = {
   mcp_list_tools: { server_id: id },
   mcp_call_tool: { server_id: id, tool_name: text, arguments: may(object), progress: may(yesNo) },
+  mcp_list_prompts: { server_id: id },
+  mcp_get_prompt: { server_id: id, prompt_name: text },
   host_list_tool_changes: { server_id: may(id) },
   host_accept_tool_change: { server_id: id, tool_name: text, tool_hash: text },
   host_accept_server_change: { server_id: id, program: text },
@@ -75,16 +77,19 @@ const CHAT_UPDATES: { [key: string]: Field["is"] } = {
   pinned: (value) => typeof value === "boolean",
 };
 const longText = needed(isText(4 * 1024 * 1024), "a text of at most 4 MiB");
+const hugeText = needed(isText(32 * 1024 * 1024), "a text of at most 32 MiB");
 const parts = needed(isList(isFields), "a list of parts");
 
 const CHATS = {
   chat_create_session: { enabled_servers: may(texts), name: may(text), model: may(text), private: may(yesNo) },
   chat_send_message: { session_id: text, message: longText, attachments: may(parts), model: may(text), tool_choice: may(text) },
-  chat_watch: { session_id: text, after_seq: may(whole), watch: may(yesNo) },
+  chat_watch: { session_id: text, after_seq: may(whole), turn_id: may(text), watch: may(yesNo) },
   chat_stop: { session_id: text },
   chat_export: { session_id: text, format: text },
   chat_get_session: { session_id: text },
-  chat_list_sessions: { limit: may(whole) },
+  chat_list_sessions: { limit: may(whole), query: may(text), offset: may(whole) },
+  chat_branch: { session_id: text, message_id: whole },
+  chat_import: { text: hugeText },
   chat_update_session: { session_id: text, updates: chatUpdates },
   chat_delete_session: { session_id: text },
 } as const;

@@ -95,7 +95,7 @@ export function command(text: string, hands: Hands): VNode {
   return h("div.command", {}, h("code", { tabindex: "0" }, text), copyButton(() => text, `Copy ${text}`, hands));
 }
 
-export function copyButton(text: () => string, label: string, hands: Hands): VNode {
+export function copyButton(text: () => string, label: string, hands: Pick<Hands, "say">): VNode {
   const copy = async () => {
     try {
       await navigator.clipboard.writeText(text());

@@ -61,6 +61,9 @@ export interface Pages {
   browserTools(change: BrowserToolsChange): Promise<BrowserToolsView>;
   /** A question about a call is answered here: it needs no window any more. */
   answered(approvalId: string): void;
+  /** A chat is shown in a panel, or in none any more. */
+  chatShown(session: string): void;
+  chatLeft(session: string): void;
 }
 
 interface Sidebar {
@@ -111,7 +114,7 @@ export class Sidebars {
     port.onDisconnect(() => {
       this.#open.delete(sidebar);
       for (const server_id of following) void this.#unfollow(server_id);
-      for (const session_id of sidebar.watching) void this.#unwatch(session_id);
+      for (const session_id of sidebar.watching) this.#unwatch(session_id);
       stopWatching();
     });
   }
@@ -225,17 +228,16 @@ export class Sidebars {
     const session_id = String(fields["session_id"]);
     if (fields["watch"] === false) {
       watching.delete(session_id);
-      await this.#unwatch(session_id);
+      this.#unwatch(session_id);
       return {};
     }
     watching.add(session_id);
+    this.#pages.chatShown(session_id);
     return this.#bridge.request("chat_watch", fields as never, { signal });
   }
 
-  async #unwatch(session_id: string): Promise<void> {
-    const watched = [...this.#open].some(({ watching }) => watching.has(session_id));
-    if (watched || this.#bridge.state.is !== "ready") return;
-    await this.#bridge.request("chat_watch", { session_id, watch: false }).catch(() => undefined);
+  #unwatch(session_id: string): void {
+    if (![...this.#open].some(({ watching }) => watching.has(session_id))) this.#pages.chatLeft(session_id);
   }
 
   /** All sidebars have one connection: a log is followed until the last one has enough. */

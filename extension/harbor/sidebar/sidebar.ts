@@ -4,11 +4,15 @@
 
 import { ownWindow, sessionStore } from "../../shared/browser/api.ts";
 import type { Fields } from "../../shared/ports/wire.ts";
+import { visible } from "../../shared/text/visible.ts";
+import { attach } from "./chat/attaching.ts";
+import { type Told, sentences } from "./chat/spoken.ts";
 import { type Child, h, render } from "./dom.ts";
 import { Hands, type View } from "./hands.ts";
 import { readFirstRun } from "./chat/first_run.ts";
 import { link } from "./link.ts";
 import { NO_PROVIDERS } from "./models/known.ts";
+import { button } from "./parts.ts";
 import { type Route, hrefOf, parseRoute } from "./route.ts";
 import { NO_SEARCH } from "./search.ts";
 import { type BridgeView, type SidebarPushes, WATCH_SITE } from "./serve.ts";
@@ -49,6 +53,7 @@ const FRAME_MS = 16;
 const root = (id: string) => document.getElementById(id) as HTMLElement;
 const missing = new Missing();
 let entered = new AbortController();
+let told: Told = { of: "", letters: 0 };
 let drawing = false;
 /** When the page was drawn last. */
 let drawn = -FRAME_MS;
@@ -77,6 +82,7 @@ const store = new Store(
     installation: undefined,
     chat: undefined,
     composing: NOT_COMPOSING,
+    leaving: undefined,
     models: undefined,
     providers: NO_PROVIDERS,
     firstRun: undefined,
@@ -174,7 +180,23 @@ function draw(): void {
   document.title = `${view.title(store.state, route)} – Harbor`;
   const sticking = [...document.querySelectorAll("[data-stick]")].filter((one) => atEnd.includes(one) || one.scrollTop === 0);
   for (const one of sticking) one.scrollTop = one.scrollHeight;
-  if (route.at === "chat" && wasAtEnd) root("view").scrollTop = root("view").scrollHeight;
+  if (route.at === "chat" && wasAtEnd) toEnd();
+  render(root("end"), route.at === "chat" && !isAtEnd(root("view")) ? [button("Go to the end", toEnd, { id: "to-end", class: "quiet" })] : []);
+  speak();
+}
+
+function toEnd(): void {
+  root("view").scrollTop = root("view").scrollHeight;
+}
+
+/** Tells a screen reader what has been written, in sentences. */
+function speak(): void {
+  const { chat: now } = store.state;
+  const last = now?.turn?.items.findLast(({ is }) => is === "answer");
+  if (now?.turn === undefined || last?.is !== "answer") return;
+  const next = sentences(told, `${now.turn.id} ${now.turn.items.indexOf(last)}`, last.text, !last.writing);
+  told = next.told;
+  if (next.say !== "") render(root("spoken"), [visible(next.say).text]);
 }
 
 /** Draws again when what is left of a grant is another number. */
@@ -215,6 +237,22 @@ async function begin(): Promise<void> {
 }
 
 addEventListener("hashchange", moved);
+addEventListener("dragover", (event) => event.preventDefault());
+addEventListener("drop", (event) => {
+  // Without this the browser opens the file in the place of the panel.
+  event.preventDefault();
+  if (store.state.route.at === "chat") attach(hands, event.dataTransfer?.files ?? []);
+});
+// Menus close as menus do.
+addEventListener("click", ({ target }) => {
+  for (const menu of document.querySelectorAll("details.menu[open]")) if (!menu.contains(target as Node)) menu.removeAttribute("open");
+});
+addEventListener("keydown", ({ key }) => {
+  if (key === "Escape") for (const menu of document.querySelectorAll("details.menu[open]")) menu.removeAttribute("open");
+});
+root("view").addEventListener("scroll", () => {
+  if (store.state.route.at === "chat" && isAtEnd(root("view")) !== (document.getElementById("to-end") === null)) drawSoon();
+});
 const { route: first } = store.state;
 store.change({ detail: first.at === "server" || first.at === "tool" ? { id: first.id } : undefined });
 void readFirstRun(hands);

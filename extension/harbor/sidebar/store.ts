@@ -6,9 +6,9 @@ import type { Failure } from "../../shared/protocol/codes.ts";
 import type {
   Approval,
   Authorization,
+  BranchView,
   Budget,
   CatalogDetails,
-  ChatPart,
   ChatSession,
   ChatUsage,
   CredentialStatus,
@@ -120,14 +120,13 @@ export interface Chat {
   /** How the last turn ended. */
   last: { usage: ChatUsage | undefined; items: Item[] } | undefined;
   isStopping: boolean;
-  /** What the person typed and the bridge did not take. */
-  refused?: string | undefined;
+  /** All sessions of its family, where it has branches. */
+  branches: BranchView[];
 }
 
-/** What is attached to the next message, with the part that the bridge gets. */
+/** What is attached to the next message. */
 export interface Attached extends Attachment {
   id: number;
-  part: ChatPart;
 }
 
 /** What the next message is said with. */
@@ -171,13 +170,15 @@ export interface State {
   installation: Installation | undefined;
   chat: Chat | undefined;
   composing: Composing;
+  /** A link of an answer whose address carries data: the person is asked before it opens. */
+  leaving: string | undefined;
   /** The models there are, and the one that is used where none is chosen. */
   models: { list: Model[]; chosen: string | undefined } | undefined;
   providers: Providers;
   /** How far the first steps have got; `undefined`: not read yet. */
   firstRun: FirstRun | undefined;
   /** The person's chats, the one that was used last first. */
-  chats: { list: ChatSession[]; total: number; query: string; excerpts: { [id: string]: string } } | undefined;
+  chats: { list: ChatSession[]; total: number; excerpts: { [id: string]: string }; isPartial: boolean } | undefined;
   /** What happens to a server of one's own that is being added, where something does. */
   adding: string | undefined;
 }

@@ -174,6 +174,19 @@ export function openTab(url: string): void {
   void chrome.tabs.create({ url });
 }
 
+/** Shows a notice of the system's; `place` comes back when it is clicked. */
+export function notify(place: string, title: string, message: string): void {
+  void chrome.notifications.create(place, { type: "basic", iconUrl: chrome.runtime.getURL("icon-128.png"), title, message });
+}
+
+/** Called with the place of a notice that was clicked; the notice goes. */
+export function onNoticeClicked(listener: (place: string) => void): void {
+  chrome.notifications.onClicked.addListener((place) => {
+    void chrome.notifications.clear(place);
+    listener(place);
+  });
+}
+
 /** Opens one of our pages in a small window of its own; the window's id. */
 export async function openWindow(url: string, width: number, height: number): Promise<number> {
   const opened = await chrome.windows.create({ url, type: "popup", width, height, focused: true });

@@ -43,7 +43,7 @@ export interface Asker {
 }
 
 export interface PermissionsRequest extends Asker {
-  /** Which document: after three denials it has to be another one. */
+  /** The document's id. After three denials, only another document may ask. */
   document: string;
   /** Which of the person's clicks and keys in it this follows: each opens one question at most. 0: none. */
   gesture: number;
@@ -63,7 +63,7 @@ export interface CallRequest extends Asker {
 export interface PromptRequest extends Asker {
   /** What is asked of a model: a JSON object as text, of which PROMPT_FIELDS go on. */
   body: string;
-  /** Whether it is told as it comes. */
+  /** True if the page gets the answer piece by piece. */
   stream: boolean;
 }
 
@@ -72,7 +72,7 @@ export interface ModelState {
   state: "unavailable" | "downloadable" | "downloading" | "available";
   /** Why it is unavailable: the person has said no. */
   denied?: boolean;
-  /** How many tokens the model looks at, where that is known; only where it is available. */
+  /** The model's window in tokens, if it is known. Absent unless the model is available. */
   window?: number;
   /** False where it is known to see no images. */
   vision?: boolean;
@@ -131,7 +131,7 @@ export interface PermissionsAnswer extends PermissionsView {
   granted: boolean;
 }
 
-/** The same, and whether the person was asked: what is nothing for pages. */
+/** The same, and whether the person was asked. Pages are not told that. */
 export interface AskedAnswer extends PermissionsAnswer {
   asked: boolean;
 }
@@ -210,7 +210,7 @@ export function parsePrompt({ body, stream }: Fields): Pick<PromptRequest, "body
   return { body, stream: stream === true };
 }
 
-/** What of a page's message goes on: the fields of its type, looked at, and so bounded. */
+/** The part of a page's message that is passed on: the fields of its type, checked and therefore bounded. */
 export function parsePageRequest(type: PageRequestType, fields: Fields): Fields {
   if (type === "request_permissions") return { ...parseWish(fields) };
   if (type === "call") return { ...parseCall(fields), progress: fields["progress"] === true };

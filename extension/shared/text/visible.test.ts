@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { MOST, SHOWN, visible, visibleLines } from "./visible.ts";
+import { MOST, SHOWN, visible, visibleLines, visibleProse } from "./visible.ts";
 
 test("what would be invisible is visible", () => {
   const cases: [string, string][] = [
@@ -46,4 +46,12 @@ test("whatever it is, nothing that hides or reorders is left", () => {
     const shown = visible(text);
     assert.doesNotMatch(shown.whole ?? shown.text, /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u);
   }
+});
+
+test("prose keeps lines, tabs, emoji and joined letters, and hides nothing else", () => {
+  for (const kept of ["a\n\tb", "⚠\uFE0F", "👩\u200D💻", "👍🏽", "1\uFE0F\u20E3", "می\u200Cخواهم", "क्\u200Dष"]) assert.equal(visibleProse(kept), kept);
+  assert.equal(visibleProse("a\r\nb\rc"), "a\nb\nc");
+  assert.equal(visibleProse("a\u200Db\uFE0F"), "a⟨200D⟩b⟨FE0F⟩");
+  assert.equal(visibleProse("⚠\uFE0F\uFE0F\u200D"), "⚠\uFE0F⟨FE0F⟩⟨200D⟩");
+  assert.equal(visibleProse("می\u200C\u200Cخ \u202Ea \uD800 \0"), "می⟨200C⟩⟨200C⟩خ ⟨202E⟩a ⟨D800⟩ ⟨0000⟩");
 });

@@ -39,11 +39,29 @@ export function visibleLines(foreign: string, most = 20_000): string {
   return lines.map(shown).join("\n") + (foreign.length > most ? "\n[…]" : "");
 }
 
+// What has no ink and yet belongs there: the joints of emoji, and of words in scripts whose letters join.
+const JOINT =
+  /(?<=\p{Extended_Pictographic})\uFE0F|(?<=[#*0-9])\uFE0F(?=\u20E3)|(?<=\p{Extended_Pictographic}[\uFE0F\p{Emoji_Modifier}]?)\u200D(?=\p{Extended_Pictographic})|(?<=[\p{sc=Arab}\p{sc=Deva}\p{sc=Beng}\p{sc=Gujr}\p{sc=Taml}\p{sc=Telu}\p{sc=Knda}\p{sc=Mlym}\p{sc=Sinh}])[\u200C\u200D](?=\p{L})/uy;
+const HIDDEN_IN_PROSE = new RegExp(`(?![\\n\\t])${HIDDEN.source}`, "gu");
+
+/** All of a model's text, made fit to be shown where lines and tabs are kept. Emoji stay whole. */
+export function visibleProse(foreign: string): string {
+  const text = foreign.replace(/\r\n?/g, "\n").replace(HIDDEN_IN_PROSE, (letter, at: number, all: string) => {
+    JOINT.lastIndex = at;
+    return JOINT.test(all) ? letter : coded(letter);
+  });
+  return text.replace(PILE, "$1⟨…⟩").replace(/\p{Zs}/gu, " ");
+}
+
+function coded(letter: string): string {
+  return `⟨${(letter.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}⟩`;
+}
+
 function shown(text: string): string {
   return text
     .replace(/\r\n?|\n/g, "⏎")
     .replace(/\t/g, "⇥")
-    .replace(HIDDEN, (letter) => `⟨${(letter.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}⟩`)
+    .replace(HIDDEN, coded)
     .replace(PILE, "$1⟨…⟩")
     .replace(/\p{Zs}/gu, " ");
 }

@@ -4,7 +4,7 @@
 
 #![allow(non_snake_case, reason = "some fields' names are those of the Web Agents API")]
 
-use super::{Approval, ChatUsage, define_sent};
+use super::{Approval, ChatMessage, ChatUsage, define_sent};
 use crate::field::Word;
 use crate::json::Json;
 
@@ -41,10 +41,42 @@ define_sent! {
         updatedAt: u64,
         /// The turn that is under way; absent when none is.
         turn_id: Option<String>,
+        /// True if the person has pinned it: it stands first in lists. Absent: it is not.
+        pinned: Option<bool>,
+        /// For a branch: the first session of its family, which may be deleted. Absent in that one.
+        branchOf: Option<String>,
+        /// For a branch: how many messages it took over. The message with this number is the first of its own.
+        branchAt: Option<u64>,
+    }
+    /// A session of a family: the first one, or a branch of it or of another branch.
+    "BranchView" BranchView {
+        /// The session.
+        id: String,
+        /// As in `ChatSession`.
+        name: String,
+        /// As in `ChatSession`; absent in the first session of the family.
+        branchAt: Option<u64>,
+        /// As in `ChatSession`.
+        updatedAt: u64,
+    }
+    /// The place in a session where a word of a search stands.
+    "SessionExcerpt" SessionExcerpt {
+        /// The session.
+        session_id: String,
+        /// About 120 characters around the word, in one line.
+        text: String,
+    }
+    /// A session with its messages, as `chat_export` gives it and the disk has it.
+    "ChatTranscript" ChatTranscript {
+        /// The session's settings and state.
+        session: ChatSessionView,
+        /// Its messages.
+        messages: Vec<ChatMessage>,
     }
     /// Something that happened in a turn.
     "TurnEvent" TurnEvent {
-        /// `status`, `text`, `reasoning`, `tool_call`, `approval`, `tool_result`, `usage`, `final` or `error`.
+        /// `message`, `status`, `text`, `reasoning`, `tool_call`, `approval`, `tool_result`, `usage`, `final` or `error`.
+        /// `message` comes first: the person's message is in the session now.
         r#type: Word,
         /// In `text` and `reasoning`: the next piece. In `status` and `error`: a sentence. In `final`: the whole answer. In
         /// `tool_result`: the tool's answer, as far as it is shown. In `approval`: why the person is asked.
@@ -68,6 +100,8 @@ define_sent! {
         /// In `final`: why the turn ended, `done`, `stopped`, `rounds`, `calls`, `tokens`, `time` or `repeats`. In `error`:
         /// the code.
         code: Option<String>,
+        /// In `message`: the number of the person's message in the `messages` of `chat_get_session`, from 0.
+        message_id: Option<u64>,
     }
     /// The changes to a session. A field that is absent changes nothing.
     "SessionUpdates" SessionUpdates {
@@ -81,6 +115,8 @@ define_sent! {
         model: Option<String>,
         /// The new mode: `ask`, `auto` or `reads`.
         mode: Option<String>,
+        /// True: the session is pinned. False: it is not any more.
+        pinned: Option<bool>,
     }
     /// A call of a turn, as a reply lists it.
     "TurnStep" TurnStep {

@@ -128,9 +128,10 @@ define_sent! {
     /// A part of a message.
     "ChatPart" ChatPart {
         /// `text`; `image`; `reasoning`: the model's thoughts; `opaque`: data that only its provider understands;
-        /// `tool_call`: the place of the call `callId` of `toolCalls`. Calls without such a place come at the end.
+        /// `tool_call`: the place of the call `callId` of `toolCalls`. Calls without such a place come at the end. In a
+        /// session of the person's also `page`: what stands on a web page that the person attached.
         r#type: String,
-        /// For `text` and `reasoning`: the text.
+        /// For `text`, `reasoning` and `page`: the text; of an attachment at most 1,000,000 bytes.
         text: Option<String>,
         /// For `tool_call`: the id of the call.
         callId: Option<String>,
@@ -145,6 +146,12 @@ define_sent! {
         model: Option<String>,
         /// For `opaque`: the data as the provider wrote it.
         value: Option<Json>,
+        /// For `page`: its address, `http` or `https`, at most 8192 bytes.
+        url: Option<String>,
+        /// For `page`: its title. For `text` among the attachments of `chat_send_message`: the name of the file. At most
+        /// 1000 bytes. In the messages of a session a text that has this field was attached, also where it is empty; one
+        /// without it was typed.
+        title: Option<String>,
     }
     /// A call that a model wants.
     "ChatToolCall" ChatToolCall {

@@ -26,6 +26,8 @@ pub enum InvalidMessagesReason {
     ImageData,
     /// A part is in a message of a role that may not have it.
     Misplaced,
+    /// There is an attachment, which is no text for a model yet.
+    Attached,
 }
 
 impl std::fmt::Display for InvalidMessagesReason {
@@ -37,6 +39,7 @@ impl std::fmt::Display for InvalidMessagesReason {
             Self::MediaType => "an image is not PNG, JPEG, GIF or WebP",
             Self::ImageData => "an image is not given as base64 data",
             Self::Misplaced => "a message has a part that its role must not have",
+            Self::Attached => "only messages of a session (chat_send_message) can have attachments",
         })
     }
 }
@@ -48,6 +51,18 @@ impl std::error::Error for InvalidMessagesReason {}
 /// # Errors
 /// The first thing that is wrong with them.
 pub fn check(messages: &[ModelMessage]) -> Result<(), InvalidMessagesReason> {
+    let mut parts = messages.iter().flat_map(|message| &message.parts);
+    if parts.any(|part| matches!(part, Part::Attached(_))) {
+        return Err(InvalidMessagesReason::Attached);
+    }
+    check_kept(messages)
+}
+
+/// Checks messages as a session keeps them: they may have attachments.
+///
+/// # Errors
+/// As for [`check`].
+pub fn check_kept(messages: &[ModelMessage]) -> Result<(), InvalidMessagesReason> {
     if messages.is_empty() {
         return Err(InvalidMessagesReason::Empty);
     }
@@ -69,7 +84,7 @@ pub fn check(messages: &[ModelMessage]) -> Result<(), InvalidMessagesReason> {
 fn belongs(role: Role, part: &Part) -> bool {
     match part {
         Part::Text(_) => role != Role::Tool,
-        Part::Image(_) => role == Role::User,
+        Part::Image(_) | Part::Attached(_) => role == Role::User,
         Part::ToolResult(_) => role == Role::Tool,
         Part::ToolCall(_) | Part::Reasoning(_) | Part::Opaque(_) => role == Role::Assistant,
     }
@@ -102,6 +117,7 @@ fn check_image(image: &Image) -> Result<(), InvalidMessagesReason> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Attachment;
     use super::*;
 
     fn image(data: &str) -> Part {
@@ -132,6 +148,15 @@ mod tests {
         );
         let page = Image { media_type: "image/svg+xml".into(), data: "AAAA".into() };
         assert_eq!(says(Role::User, vec![Part::Image(page)]), Err(InvalidMessagesReason::MediaType));
+    }
+
+    #[test]
+    fn an_attachment_is_kept_and_never_sent() {
+        let attached = || Part::Attached(Attachment { url: None, title: String::new(), text: "x".into() });
+        let message = |role| ModelMessage { role, parts: vec![attached()] };
+        assert_eq!(check_kept(&[message(Role::User)]), Ok(()));
+        assert_eq!(check(&[message(Role::User)]), Err(InvalidMessagesReason::Attached));
+        assert_eq!(check_kept(&[message(Role::Assistant)]), Err(InvalidMessagesReason::Misplaced));
     }
 
     #[test]

@@ -12,7 +12,7 @@ use bincode::{BorrowDecode, Encode};
 mod bounds;
 mod provider;
 
-pub use bounds::{InvalidMessagesReason, MAX_IMAGE, MAX_IMAGES, check};
+pub use bounds::{InvalidMessagesReason, MAX_IMAGE, MAX_IMAGES, check, check_kept};
 pub(crate) use provider::named;
 pub use provider::{Dialect, Kind};
 
@@ -53,6 +53,19 @@ pub enum Part {
     Reasoning(String),
     /// Data that only one provider understands.
     Opaque(Opaque),
+    /// A text that the user attached. No model gets it so: before it is sent, it becomes a [`Part::Text`] that says what it is.
+    Attached(Attachment),
+}
+
+/// A text that a person attached to a message: of a file, or of a web page. It is no instruction.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, BorrowDecode)]
+pub struct Attachment {
+    /// The address, if it is a web page.
+    pub url: Option<String>,
+    /// The page's title, or the file's name; may be empty.
+    pub title: String,
+    /// The text.
+    pub text: String,
 }
 
 /// A picture. Its data comes with it; nobody fetches a picture.

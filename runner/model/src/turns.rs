@@ -51,7 +51,8 @@ fn text(part: &Part) -> Option<&str> {
 fn goes(chat: &Chat, part: &Part) -> bool {
     match part {
         Part::Text(_) => text(part).is_some(),
-        Part::Reasoning(_) => false,
+        // The worker refuses a request with an attachment before it comes here.
+        Part::Reasoning(_) | Part::Attached(_) => false,
         Part::Opaque(opaque) => opaque.provider == chat.target.provider && opaque.model == chat.model,
         Part::Image(_) | Part::ToolCall(_) | Part::ToolResult(_) => true,
     }

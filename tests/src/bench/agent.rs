@@ -16,8 +16,8 @@ use crate::options::Options;
 use crate::wire::{Link, excerpt};
 use crate::{Outcome, say, watchdog};
 use harbor_ipc_proto::client::{
-    AddServer, ChatCreateSession, ChatEventPush, ChatGetSession, ChatGetSessionResult, ChatSendMessage,
-    ChatSendMessageResult, Supervision,
+    AddServer, ChatCreateSession, ChatEventPush, ChatGetSession, ChatSendMessage, ChatSendMessageResult,
+    ChatTranscript, Supervision,
 };
 use harbor_ipc_proto::field::{JsonObject, Message as _, put_object, read_object};
 use harbor_ipc_proto::json::Json;
@@ -143,7 +143,7 @@ fn openings(options: &Options, bridge: &Bridge, link: &mut Link) -> Outcome<Vec<
     let directory = bridge.directory().join("sessions");
     let known = begin(link, Said::First)?;
     let text = fs::read_to_string(directory.join(format!("{known}.json")))?;
-    let mut whole: ChatGetSessionResult =
+    let mut whole: ChatTranscript =
         read_object(&text).map_err(|error| format!("a session's {} cannot be read", error.field))?;
     let message = |number: usize| harbor_ipc_proto::client::ChatMessage {
         role: if number.is_multiple_of(2) { "user" } else { "assistant" }.into(),

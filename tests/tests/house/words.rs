@@ -9,7 +9,7 @@ use super::tree::crates;
 const ODD: [&str; 7] = ["What", "Whether", "Of", "Who", "So", "Those", "The same"];
 
 /// So many lines may begin with one of them. Lower it with each change that makes them fewer.
-const MOST_ODD: usize = 88;
+const MOST_ODD: usize = 87;
 
 /// A sentence with more words is long.
 const WORDS: usize = 35;

@@ -34,7 +34,11 @@ pub struct Chat {
 #[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
 pub enum Sessions {
     /// Show all, the most recently used first
-    List,
+    List {
+        /// Show those in which all these words occur, with the place
+        #[arg(long, value_name = "WORDS", value_parser = NonEmptyStringValueParser::new())]
+        search: Option<String>,
+    },
     /// Show the messages of one
     Show {
         /// Its id, or the beginning of it
@@ -44,6 +48,11 @@ pub enum Sessions {
     Delete {
         /// Its id, or the beginning of it
         id: String,
+    },
+    /// Make a session of a file that `harbor sessions export --format json` printed
+    Import {
+        /// The file
+        file: String,
     },
     /// Print one as text
     Export {

@@ -11,7 +11,7 @@ use super::times::{DAY, since, span};
 use super::values::{client_name, one_of, origin, read_by, server_or_tool, tool_pattern};
 use crate::when;
 
-/// Longer times call for `--always`.
+/// The longest value of `--for`. For a longer time, use `--always`.
 const LONGEST_GRANT: u64 = 365 * DAY;
 
 /// The hexadecimal digits of a tool's hash.

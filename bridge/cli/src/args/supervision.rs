@@ -9,7 +9,7 @@ use harbor_ipc_proto::client::{Attempts, Instance, RestartWhen, Supervision};
 
 use super::values::{duration, in_millis, millis, one_of};
 
-/// More is meant as `unlimited`.
+/// The largest number of restarts that can be typed. For more, type `unlimited`.
 const MAX_ATTEMPTS: u32 = 1_000_000;
 
 #[derive(Debug, Args)]
@@ -149,7 +149,7 @@ fn attempts(text: &str) -> Result<Attempts, String> {
     .ok_or_else(|| "use a whole number from 0 to 1000000, or unlimited".into())
 }
 
-/// A list in one word; as a `Vec` clap would take it for many words.
+/// A list in one argument. For a plain `Vec`, clap would expect several arguments.
 #[derive(Debug, Clone)]
 struct Delays(Vec<u64>);
 

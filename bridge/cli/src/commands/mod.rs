@@ -140,7 +140,7 @@ pub fn run(command: Command, screen: &mut Screen) -> Result<(), Failure> {
         Command::Ask(question) => ask_model(&question, screen),
         Command::Chat(wanted) => talk(&wanted, screen),
         Command::Sessions { wanted } => {
-            sessions::run(&mut connect()?, wanted.as_ref().unwrap_or(&Sessions::List), screen)
+            sessions::run(&mut connect()?, &wanted.unwrap_or(Sessions::List { search: None }), screen)
         }
         Command::Edit { server } => edit::run(&mut connect()?, &server, &paths()?, screen),
         Command::Set(wanted) => set::run(&mut connect()?, &wanted, screen),

@@ -124,7 +124,7 @@ fn write(seen: &ManifestStatus, entry: &Entry, text: &str) -> Result<(bool, Vec<
     Ok((changed, if changed { found.write(text)? } else { Vec::new() }))
 }
 
-/// A manifest that could not be written is not remembered. What cannot be put back is less than why it failed.
+/// Undoes what was done for a manifest that could not be written. Its own failures are ignored: the caller reports why the writing failed.
 fn take_back(seen: &ManifestStatus, note: &InstalledManifests, before: &InstalledManifests, paths: &Paths) {
     if seen.state.is_foreign() {
         let _ = put_back(&seen.target.file, note);
@@ -195,7 +195,7 @@ fn take(file: &Path, note: &InstalledManifests) -> Result<(), Failure> {
     put_back(file, note)
 }
 
-/// Another program's manifest, where it was before ours.
+/// Puts another program's manifest back where it was before ours.
 fn put_back(file: &Path, note: &InstalledManifests) -> Result<(), Failure> {
     let aside = note.entry(file).and_then(|entry| entry.aside.as_ref());
     match aside.filter(|aside| aside.symlink_metadata().is_ok()) {

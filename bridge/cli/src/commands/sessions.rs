@@ -4,10 +4,13 @@
 
 pub mod transcript;
 
+use std::fs;
+
 use harbor_client::errors::Failure;
 use harbor_client::terminal::remark;
 use harbor_ipc_proto::client::{
-    ChatDeleteSession, ChatExport, ChatGetSession, ChatListSessions, ChatSessionView,
+    ChatDeleteSession, ChatExport, ChatGetSession, ChatImport, ChatListSessions, ChatSessionView,
+    SessionExcerpt,
 };
 
 use super::ids::{meant, short};
@@ -15,15 +18,19 @@ use super::printing::print;
 use crate::args::{Form, Sessions};
 use crate::client::{Client, QUICK};
 use crate::screen::Screen;
-use crate::table::Table;
+use crate::table::{Table, flatten};
 use crate::when;
 
 /// The number of sessions that are listed; nobody has more.
 const ALL: u64 = 1_000_000;
 
+/// The longest file that can be imported, in bytes.
+const LONGEST: u64 = 32 * 1024 * 1024;
+
 pub fn run(client: &mut Client, wanted: &Sessions, screen: &mut Screen) -> Result<(), Failure> {
     match wanted {
-        Sessions::List => list(client, screen),
+        Sessions::List { search } => list(client, search.clone(), screen),
+        Sessions::Import { file } => import(client, file, screen),
         Sessions::Show { id } => show(client, id, screen),
         Sessions::Delete { id } => delete(client, id, screen),
         Sessions::Export { id, format } => export(client, id, *format, screen),
@@ -32,20 +39,32 @@ pub fn run(client: &mut Client, wanted: &Sessions, screen: &mut Screen) -> Resul
 
 /// The id that begins like this; what was typed where there is none: the bridge says what is wrong with it.
 pub fn id_of(client: &mut Client, typed: &str) -> Result<String, Failure> {
-    let all = client.ask(&ChatListSessions { limit: Some(ALL) }, QUICK)?.into_value().sessions;
+    let all = client.ask(&wish(None), QUICK)?.into_value().sessions;
     let ids = all.into_iter().map(|session| session.id);
     Ok(meant(ids, typed, ("sessions", "`harbor sessions`"))?.unwrap_or_else(|| typed.to_owned()))
 }
 
-fn list(client: &mut Client, screen: &mut Screen) -> Result<(), Failure> {
-    let answer = client.ask(&ChatListSessions { limit: Some(ALL) }, QUICK)?;
+fn wish(query: Option<String>) -> ChatListSessions {
+    ChatListSessions { limit: Some(ALL), query, offset: None }
+}
+
+fn list(client: &mut Client, search: Option<String>, screen: &mut Screen) -> Result<(), Failure> {
+    let is_search = search.is_some();
+    let answer = client.ask(&wish(search), QUICK)?;
     if screen.json {
         return Ok(screen.json(&answer.to_json())?);
     }
     match answer.sessions.is_empty() {
+        true if is_search => remark("no session has all these words"),
         true if answer.unreadable.is_empty() => remark("there is no session yet; `harbor chat` begins one"),
         true => {}
         false => screen.table(&table(&answer.sessions, when::now()))?,
+    }
+    for SessionExcerpt { session_id, text } in &answer.excerpts {
+        screen.text(&format!("{}: {}\n", short(session_id), flatten(text)))?;
+    }
+    if answer.is_partial {
+        remark("the search took too long: the oldest sessions were not read");
     }
     answer.unreadable.iter().for_each(|why| remark(&format!("harbor: {why}")));
     Ok(())
@@ -88,6 +107,19 @@ fn delete(client: &mut Client, id: &str, screen: &mut Screen) -> Result<(), Fail
     print(screen, &answer, |_| format!("the session {} is deleted", short(&session_id)))
 }
 
+fn import(client: &mut Client, file: &str, screen: &mut Screen) -> Result<(), Failure> {
+    let wrong = |what: String| Failure::Usage(format!("{file}: {what}"));
+    let length = fs::metadata(file).map_err(|error| wrong(format!("cannot read it: {error}")))?.len();
+    if length > LONGEST {
+        return Err(wrong("it is longer than 32 MiB".into()));
+    }
+    let text = fs::read_to_string(file).map_err(|error| wrong(format!("cannot read it: {error}")))?;
+    let answer = client.ask(&ChatImport { text }, QUICK)?;
+    print(screen, &answer, |answer| {
+        format!("the session is there; `harbor chat {}` goes on with it", short(&answer.session.id))
+    })
+}
+
 fn export(client: &mut Client, id: &str, format: Form, screen: &mut Screen) -> Result<(), Failure> {
     let session_id = id_of(client, id)?;
     let answer = client.ask(&ChatExport { session_id, format: format.word().into() }, QUICK)?;
@@ -105,7 +137,7 @@ mod tests {
 
     #[test]
     fn sessions_are_a_table_and_without_any_there_is_a_next_step() {
-        let ran = command(false, &[LISTED], |c, s| run(c, &Sessions::List, s));
+        let ran = command(false, &[LISTED], |c, s| run(c, &Sessions::List { search: None }, s));
         let lines: Vec<_> = ran.printed.lines().collect();
         assert!(lines[0].starts_with("ID        USED"), "{}", ran.printed);
         assert!(
@@ -114,10 +146,10 @@ mod tests {
             lines[1]
         );
         assert!(lines[2].ends_with("- (private)"), "{}", lines[2]);
-        let ran = command(true, &[LISTED], |c, s| run(c, &Sessions::List, s));
+        let ran = command(true, &[LISTED], |c, s| run(c, &Sessions::List { search: None }, s));
         assert!(ran.printed.contains("\"unreadable\":[\"x: broken\"]"), "{}", ran.printed);
         let none = r#"{"type":"chat_list_sessions_result","request_id":"1"}"#;
-        let ran = command(false, &[none], |c, s| run(c, &Sessions::List, s));
+        let ran = command(false, &[none], |c, s| run(c, &Sessions::List { search: None }, s));
         assert_eq!((ran.printed.as_str(), ran.exit), ("", Exit::Done));
     }
 
@@ -144,6 +176,33 @@ mod tests {
         let ran = command(false, &[LISTED, text], |c, s| run(c, &wanted, s));
         assert_eq!(ran.printed, "# Time\n");
         assert!(ran.asked[1].ends_with(r#""session_id":"abff","format":"markdown"}"#), "{:?}", ran.asked);
+    }
+
+    #[test]
+    fn a_search_shows_where_its_words_stand() {
+        let found = LISTED.replace(
+            "\"unreadable\"",
+            r#""excerpts":[{"session_id":"abff","text":"a\nb"}],"is_partial":true,"unreadable""#,
+        );
+        let wanted = Sessions::List { search: Some("a b".into()) };
+        let ran = command(false, &[&found], |c, s| run(c, &wanted, s));
+        assert!(ran.printed.ends_with("abff: a b\n"), "{}", ran.printed);
+        assert!(ran.asked[0].contains(r#""query":"a b""#), "{:?}", ran.asked);
+    }
+
+    #[test]
+    fn a_file_becomes_a_session() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("talk.json");
+        let file = path.to_str().unwrap().to_owned();
+        let import = |answers: &[&str]| {
+            command(false, answers, |c, s| run(c, &Sessions::Import { file: file.clone() }, s))
+        };
+        assert_eq!((import(&[]).exit, import(&[]).asked.len()), (Exit::Usage, 0), "there is no such file");
+        fs::write(&path, "{}").unwrap();
+        let ran = import(&[r#"{"type":"chat_import_result","request_id":"1","session":{"id":"abff"}}"#]);
+        assert_eq!(ran.printed, "the session is there; `harbor chat abff` goes on with it\n");
+        assert!(ran.asked[0].contains(r#""text":"{}""#), "{:?}", ran.asked);
     }
 
     #[test]

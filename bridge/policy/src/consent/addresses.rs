@@ -25,6 +25,17 @@ pub fn carries_data(arguments: &str) -> bool {
     with_data(arguments).is_none_or(|urls| !urls.is_empty())
 }
 
+/// The name of what is read on a page: `browser:` with its host, the port if that is not the usual one, and the scheme if
+/// that is not https. None for an address that has no host.
+#[must_use]
+pub fn page_name(url: &str) -> Option<String> {
+    let url = Url::parse(url).ok()?;
+    let host = url.host_str()?;
+    let scheme = if url.scheme() == "https" { String::new() } else { format!("{}://", url.scheme()) };
+    let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
+    Some(format!("browser:{scheme}{host}{port}"))
+}
+
 /// True if these arguments name an address of this machine or of a private network: what answers there is the person's.
 #[must_use]
 pub fn names_private(arguments: &str) -> bool {

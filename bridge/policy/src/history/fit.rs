@@ -1,7 +1,7 @@
 //! Shortens a conversation that has become too long for its model.
 //!
 //! ```text
-//!  results of tools and long arguments, the oldest first, but for the last round ─► a sentence in place of each
+//!  results, attachments and long arguments, the oldest first, but for the last round ─► a sentence in place of each
 //!  whole turns, the oldest first, but for the last one ─────────────────► left out
 //!  results of the last round, the oldest first, if that is enough ──────► a sentence in place of each
 //! ```
@@ -17,6 +17,9 @@ use crate::models::estimate;
 pub const NO_ROOM: &str =
     "(A result was here. It was left out to make room; call the tool again if you need it.)";
 
+/// The text in place of an attachment.
+pub const NO_ATTACHMENT: &str = "(An attachment was here. It was left out to make room.)";
+
 /// The text in place of arguments.
 pub const NO_ARGUMENTS: &str = r#"{"left_out":"these arguments were left out to make room"}"#;
 
@@ -25,6 +28,9 @@ pub const EARLIER: &str = "(The earlier part of the conversation was left out to
 
 /// A picture takes about so many tokens.
 const OF_A_PICTURE: u64 = 1600;
+
+/// The words around an attachment take about so many tokens.
+const OF_AN_ENVELOPE: u64 = 100;
 
 /// The tokens that the model's own template adds around a message.
 const AROUND: u64 = 4;
@@ -40,6 +46,8 @@ const FEW: usize = 2_000;
 pub struct Shortened {
     /// Results of tools, and arguments.
     pub results: usize,
+    /// Files and pages that were attached.
+    pub attachments: usize,
     /// Whole turns.
     pub turns: usize,
 }
@@ -53,10 +61,14 @@ impl Shortened {
             1 => Some(format!("one {what}")),
             count => Some(format!("{count} {}", what.replacen(' ', "s ", 1))),
         };
-        let all: Vec<_> = [of(self.turns, "exchange before"), of(self.results, "result of a tool")]
-            .into_iter()
-            .flatten()
-            .collect();
+        let all: Vec<_> = [
+            of(self.turns, "exchange before"),
+            of(self.attachments, "attachment from before"),
+            of(self.results, "result of a tool"),
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
         let what = (!all.is_empty()).then(|| all.join(" and "))?;
         Some(format!(
             "the conversation is longer than the model's window, so this answer was made without {what}"
@@ -101,7 +113,11 @@ fn shorten(messages: &mut [ModelMessage], (size, room): (&mut u64, u64), done: &
                 return;
             }
             let before = tokens(message);
+            let is_attached = matches!(message.parts[at], Part::Attached(_));
             match &mut message.parts[at] {
+                Part::Attached(attached) if attached.text.len() > SHORT => {
+                    message.parts[at] = Part::Text(NO_ATTACHMENT.to_owned());
+                }
                 Part::ToolResult(result) if result.text.len() > SHORT || !result.images.is_empty() => {
                     NO_ROOM.clone_into(&mut result.text);
                     result.images.clear();
@@ -112,7 +128,11 @@ fn shorten(messages: &mut [ModelMessage], (size, room): (&mut u64, u64), done: &
                 _ => continue,
             }
             *size = size.saturating_sub(before).saturating_add(tokens(message));
-            done.results += 1;
+            if is_attached {
+                done.attachments += 1;
+            } else {
+                done.results += 1;
+            }
         }
     }
 }
@@ -133,6 +153,7 @@ fn tokens(message: &ModelMessage) -> u64 {
         // It goes back to nobody.
         Part::Reasoning(_) => 0,
         Part::Opaque(opaque) => estimate(opaque.json.len()),
+        Part::Attached(attached) => estimate(attached.title.len() + attached.text.len()) + OF_AN_ENVELOPE,
     };
     AROUND + message.parts.iter().map(of).sum::<u64>()
 }
@@ -180,9 +201,9 @@ mod tests {
         let all = talk(4, 3000);
         assert_eq!(fit(all.clone(), whole(&all)), (all.clone(), Shortened::default()));
         let (less, done) = fit(all.clone(), whole(&all) - 1);
-        assert_eq!((done, less.len()), (Shortened { results: 1, turns: 0 }, all.len()));
+        assert_eq!((done, less.len()), (Shortened { results: 1, ..Shortened::default() }, all.len()));
         let (less, done) = fit(all.clone(), 1500);
-        assert_eq!(done, Shortened { results: 3, turns: 0 });
+        assert_eq!(done, Shortened { results: 3, ..Shortened::default() });
         assert!(whole(&less) <= 1500 && check(&less).is_ok());
         let (less, done) = fit(all.clone(), 1150);
         assert_eq!(

@@ -9,8 +9,8 @@ pub struct CallLimits {
     pub concurrent: u32,
     /// Calls that may wait for a place.
     pub queue: u32,
-    /// How long each of them may, in milliseconds; 0: none waits.
+    /// How long each of them may wait, in milliseconds; 0: none waits.
     pub queue_wait_ms: u64,
-    /// Calls per minute, as many at one moment; none: no bound.
+    /// Calls per minute, all of which may come at one moment; none: no bound.
     pub per_minute: Option<u32>,
 }

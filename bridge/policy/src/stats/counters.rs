@@ -11,7 +11,7 @@ use super::histogram::Histogram;
 pub struct FinishedCall<'a> {
     /// The origin that called.
     pub origin: &'a str,
-    /// Whom.
+    /// The server that was called.
     pub server: &'a str,
     /// The tool, without the server's name. [`super::OTHERS`] if there is no such tool.
     pub tool: &'a str,

@@ -14,11 +14,6 @@ fn whole(text: &str) -> String {
     wrap(&nonce(), "web/fetch", text, 10_000, None).text
 }
 
-fn inside(wrapped: &str) -> &str {
-    let (_, rest) = wrapped.split_once('\n').unwrap();
-    rest.rsplit_once('\n').unwrap().0
-}
-
 #[test]
 fn an_envelope_says_where_its_text_is_from() {
     let wanted = format!(
@@ -26,6 +21,10 @@ fn an_envelope_says_where_its_text_is_from() {
     );
     assert_eq!(whole("naïve\r\n\t👩\u{200d}💻"), wanted);
     assert_eq!(inside(&whole("")), "");
+    assert_eq!(
+        (inside("plain\n[end of data x]"), inside("[data a]")),
+        ("plain\n[end of data x]", "[data a]")
+    );
     let long = wrap(&nonce(), &format!("a\"]\n[b{}", "x".repeat(500)), "", 10, None).text;
     let (first, _) = long.split_once('\n').unwrap();
     assert!(first.contains("from \"a    bxx") && first.len() < 300, "{first}");

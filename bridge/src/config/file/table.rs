@@ -154,7 +154,7 @@ impl<'t> Table<'t> {
         self.read(keys, into)
     }
 
-    /// A table in this one; an empty one when there is no login.
+    /// A table in this one; an empty one when there is none.
     pub(super) fn table(&self, name: &str) -> Result<Self, ConfigError> {
         match self.entries.iter().find(|(key, _)| key.get_ref() == name) {
             Some(entry) => self.as_table(*entry),

@@ -50,7 +50,7 @@ pub struct Family {
     pub name: &'static str,
     /// The kind of its numbers.
     pub kind: MetricKind,
-    /// The base unit with which the name ends; empty where there is no login.
+    /// The base unit with which the name ends; empty where there is none.
     pub unit: &'static str,
     /// A sentence, without quotes, backslashes and line ends.
     pub help: &'static str,

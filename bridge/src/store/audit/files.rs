@@ -91,7 +91,7 @@ impl AuditFiles {
         path.into()
     }
 
-    /// Opens the newest file, which is made when there is no login: of one that was prepared, where whoever did was killed.
+    /// Opens the newest file, which is made if it does not exist: of one that was prepared, where whoever did was killed.
     pub(super) fn newest(&self) -> Result<Newest<'_>, StoreError> {
         let (path, next) = (self.nth(0), self.next());
         let is_prepared = |next: fs::Metadata| next.is_file() && next.len() == 0;
@@ -184,7 +184,7 @@ impl Newest<'_> {
     /// have some now.
     ///
     /// # Errors
-    /// When there is no login, also because this file is too long, and no next one can be had.
+    /// When there is none, also because this file is too long, and no next one can be had.
     pub(super) fn reserve(&mut self) -> Result<bool, StoreError> {
         let over = self.length.saturating_sub(self.files.limits.file);
         if over > 0

@@ -317,7 +317,7 @@ impl Secrets {
     /// Forgets the key.
     ///
     /// # Errors
-    /// When there is no login.
+    /// When there is none.
     pub async fn lock(&self) -> Result<SecretsStatus, StoreError> {
         self.off_the_loop(|secrets| {
             if !secrets.load()?.0.is_encrypted() {

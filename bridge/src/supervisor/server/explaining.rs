@@ -19,7 +19,7 @@ use crate::store::locks::LockedPython;
 /// The cause of an end because code of a package would have to run to find out what it needs.
 pub const NEEDS_BUILD: &str = "needs_build";
 
-/// What came of a step of an installation; or why it failed.
+/// The outcome of a step of an installation, or why it failed.
 pub(super) type Ended<T> = Result<T, Rc<EndReport>>;
 
 /// An installer's words about a file that is not the one that was locked.
@@ -56,7 +56,7 @@ impl Server {
         }
     }
 
-    /// More time is advised last: where neither it nor its sandbox has said anything that explains its silence.
+    /// Adds the advice to give the server more time, but only if neither the server nor its sandbox has explained its silence.
     pub(super) fn given_more_time(&self, report: Rc<EndReport>) -> Rc<EndReport> {
         let helps = report.is_silent && self.denied().is_empty() && is_unexplained(&report.stderr_tail);
         if !helps {
@@ -66,7 +66,7 @@ impl Server {
         Rc::new(EndReport { message, ..(*report).clone() })
     }
 
-    /// How its package is installed again, where the kernel does not run a file of it.
+    /// Adds how to install its package again, if the kernel does not run a file of the package.
     pub(super) fn with_repair(&self, report: Rc<EndReport>) -> Rc<EndReport> {
         let is_packages = self.package.wanted().is_some() && !self.identity.is_on_trial();
         let Some(why) = report.message.strip_suffix(NOT_EXECUTABLE).filter(|_| is_packages) else {

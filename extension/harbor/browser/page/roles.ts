@@ -21,7 +21,7 @@ export function nameOf(element: Element): string {
   return name.length > 200 ? `${name.slice(0, 200)}…` : name;
 }
 
-/** What stands on a link or a button that has nothing but text: computing it takes the library milliseconds, a thousand times over. */
+/** The text of a link or button that has nothing else. The library takes milliseconds to compute it, and a page may have a thousand of them. */
 function plainName(element: Element): string | undefined {
   if (!(element instanceof HTMLAnchorElement || element instanceof HTMLButtonElement) || element.childElementCount > 0) return undefined;
   const isLabelled = ["aria-label", "aria-labelledby", "title", "role"].some((name) => element.hasAttribute(name));
@@ -43,7 +43,7 @@ export const isInteractive = (role: string): boolean => INTERACTIVE.has(role);
 /** Whether a snapshot of a part may begin there. */
 export const isPlace = (role: string): boolean => PLACES.has(role);
 
-/** Roles whose name is what stands in them, which is not said twice. */
+/** Roles whose name is the text inside the element. A snapshot does not repeat that text. */
 const FROM_CONTENT = new Set(
   "button cell checkbox columnheader gridcell heading link menuitem menuitemcheckbox menuitemradio option radio row rowheader switch tab treeitem".split(" "),
 );
@@ -57,7 +57,7 @@ export type Field = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement;
 export const isField = (element: Element): element is Field =>
   element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement || element instanceof HTMLSelectElement;
 
-/** Whether what stands in it is never read, repeated or kept: passwords, one-time codes, cards. */
+/** True if the element's content is never read, repeated or kept: passwords, one-time codes, card numbers. */
 export function isSecret(element: Element): boolean {
   if (!isField(element)) return false;
   // Pages turn a password into plain text by changing the type or the style: it stays one.

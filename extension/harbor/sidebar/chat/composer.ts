@@ -8,6 +8,9 @@ import { type Child, type VNode, h } from "../dom.ts";
 import type { Hands } from "../hands.ts";
 import { button, failure, foreign } from "../parts.ts";
 import type { Attached } from "../store.ts";
+import type { Action } from "./actions.ts";
+import { ATTACH, attach } from "./attaching.ts";
+import { matching, slashMenu } from "./slash.ts";
 import { SAY, isBusy } from "./talk.ts";
 
 const FIELD = "say-text";
@@ -17,6 +20,8 @@ export interface Composer {
   stop(): void;
   /** The text of the person's last message, for the arrow key in an empty field. */
   previous(): string | undefined;
+  /** Further actions by `/`. */
+  actions?(): Action[];
 }
 
 const draftOf = (id: string | undefined) => `draft ${id ?? "new"}`;
@@ -63,6 +68,7 @@ export function composer(hands: Hands, doing: Composer): Child[] {
   };
   const key = (event: Event) => {
     const { key: name, shiftKey, isComposing } = event as KeyboardEvent;
+    if (matching(hands, doing, typed()).key(event as KeyboardEvent)) return;
     if (name === "Enter" && !shiftKey && !isComposing) {
       event.preventDefault();
       send();
@@ -72,20 +78,44 @@ export function composer(hands: Hands, doing: Composer): Child[] {
       if (before !== undefined) event.preventDefault(), put(before);
     }
   };
-  const input = () => keep(chat?.id, typed());
+  const input = () => {
+    keep(chat?.id, typed());
+    // What stands above the field follows what is typed.
+    hands.change({});
+  };
+  const paste = (event: Event) => {
+    const files = (event as ClipboardEvent).clipboardData?.files ?? [];
+    if (files.length > 0) event.preventDefault(), attach(hands, files);
+  };
+  const edited = () => hands.change({ composing: { ...hands.state.composing, editing: undefined } });
   const props = { id: FIELD, rows: 1, placeholder: "Ask, or type / for actions", "aria-label": "Your message", autocomplete: "off" };
   return [
     failure(hands, SAY),
-    composing.editing === undefined ? undefined : h("p.soft", {}, "Editing: your new message begins a branch. "),
+    failure(hands, ATTACH),
+    slashMenu(hands, doing, typed()),
+    composing.editing === undefined ? undefined : h("p.soft", {}, "Your message begins a branch. What is there stays. ", button("Cancel", edited, { id: "not-editing", class: "quiet" })),
     composing.attached.length === 0 ? undefined : h("ul.chips", { "aria-label": "Goes with your message" }, ...composing.attached.map((one) => chip(hands, one))),
     h(
       "div.say",
       {},
-      h("textarea", { ...props, key: "field", on: { keydown: key, input } }),
+      ...attachButton(hands),
+      h("textarea", { ...props, key: "field", on: { keydown: key, input, paste } }),
       busy
         ? button("Stop", doing.stop, { id: "stop", key: "stop", class: "glyph stop", "aria-label": "Stop (Escape)" })
         : button("Send", send, { id: "send", key: "send", class: "glyph send primary", "aria-label": "Send (Enter)" }),
     ),
+  ];
+}
+
+function attachButton(hands: Hands): Child[] {
+  const change = ({ target }: Event) => {
+    const input = target as HTMLInputElement;
+    attach(hands, [...(input.files ?? [])]);
+    input.value = "";
+  };
+  return [
+    h("label.glyph.clip", { for: "attach", title: "Attach files", key: "clip" }, h("span.unseen", {}, "Attach files")),
+    h("input.unseen", { id: "attach", type: "file", multiple: true, key: "attach", on: { change } }),
   ];
 }
 

@@ -2,32 +2,40 @@
 //
 // Owns that what has not changed is not described again. Must never make anything of a model's text but text nodes.
 
-import { visibleLines } from "../../../shared/text/visible.ts";
+import { openTab } from "../../../shared/browser/api.ts";
 import { type Child, type VNode, h } from "../dom.ts";
 import type { Hands } from "../hands.ts";
 import { button, copyButton, failureNotice, foreign, lines } from "../parts.ts";
 import type { Chat } from "../store.ts";
+import { Highlighting } from "./highlighting.ts";
+import { type MarkdownOptions, MarkdownView } from "./markdown.ts";
 import { stepLine } from "./step.ts";
 import { type Attachment, type Item, endedWords } from "./transcript.ts";
 
 /** So many of the newest items are elements; earlier ones come when the person asks for them. */
 const SHOWN = 200;
 
+const highlighting = new Highlighting();
+
+/** The answers of one chat, by their places. */
+let drawn: { id: string | undefined; answers: Map<number, MarkdownView> } = { id: undefined, answers: new Map() };
+
 /** What a person does with a message. */
 export interface Doing {
   edit(item: Extract<Item, { is: "person" }>): void;
-  retry(at: number): void;
+  retry(): void;
   earlier(): void;
 }
 
 /** All that is shown of a chat. `more`: how many items beyond the newest the person has asked for. */
 export function conversation(hands: Hands, chat: Chat, more: number, doing: Doing): Child[] {
+  if (drawn.id !== chat.id) drawn = { id: chat.id, answers: new Map() };
   const items = [...chat.items, ...(chat.said === undefined ? [] : [chat.said]), ...(chat.turn?.items ?? []), ...(chat.last?.items ?? [])];
   const first = Math.max(0, items.length - SHOWN - more);
   const busy = chat.said !== undefined || (chat.turn !== undefined && !chat.turn.over);
   return [
     first === 0 ? undefined : button(`Show ${Math.min(first, SHOWN)} earlier`, doing.earlier, { id: "earlier", class: "quiet" }),
-    h("ol.conversation", {}, ...items.slice(first).map((item, at) => h("li", { key: String(first + at), class: item.is }, ...shown(hands, item, doing, busy)))),
+    h("ol.conversation", {}, ...items.slice(first).map((item, at) => h("li", { key: String(first + at), class: item.is }, ...shown(hands, item, first + at, doing, busy, first + at === items.length - 1)))),
     busy ? waits(chat) : undefined,
   ];
 }
@@ -37,20 +45,20 @@ function waits({ turn, isStopping }: Chat): VNode {
   return h("p.soft.under-way", { key: "under-way" }, words === "" ? undefined : foreign(words));
 }
 
-function shown(hands: Hands, item: Item, doing: Doing, busy: boolean): Child[] {
+function shown(hands: Hands, item: Item, at: number, doing: Doing, busy: boolean, isLast: boolean): Child[] {
   switch (item.is) {
     case "person":
       return person(hands, item, doing, busy);
     case "answer":
-      return answer(hands, item);
+      return answer(hands, item, at, isLast && !busy ? doing.retry : undefined);
     case "thoughts":
       return [h("details.thoughts", {}, h("summary", {}, item.writing ? "Thinking…" : "Thoughts"), lines(item.text, "Thoughts", 20_000))];
     case "step":
       return [stepLine(hands, item)];
     case "ended":
-      return [h("p.soft", {}, endedWords(item.code))];
+      return [h("p.soft", {}, endedWords(item.code), isLast ? again(doing) : undefined)];
     case "error":
-      return [failureNotice({ code: item.code, message: item.message })];
+      return [failureNotice({ code: item.code, message: item.message }), isLast ? again(doing) : undefined];
   }
 }
 
@@ -72,6 +80,20 @@ function attachment(one: Attachment): VNode {
   return h("details.attachment", {}, h("summary", {}, foreign(one.title)), lines(one.text ?? "", `What the model got of ${one.title}`, Infinity));
 }
 
-function answer(hands: Hands, item: Extract<Item, { is: "answer" }>): Child[] {
-  return [h("div.text", { dir: "auto" }, visibleLines(item.text, Infinity)), item.writing ? undefined : h("div.tools", {}, copyButton(() => item.text, "Copy the answer", hands))];
+function answer(hands: Hands, item: Extract<Item, { is: "answer" }>, at: number, retry: (() => void) | undefined): Child[] {
+  const again = retry === undefined ? undefined : button("Retry", retry, { class: "quiet", "aria-label": "Answer once more, in a branch" });
+  const view = drawn.answers.get(at) ?? new MarkdownView(optionsOf(hands));
+  drawn.answers.set(at, view);
+  return [h("div.markdown", { dir: "auto" }, ...view.show(item.text, item.writing)), item.writing ? undefined : h("div.tools", {}, copyButton(() => item.text, "Copy the answer", hands), again)];
 }
+
+function optionsOf(hands: Hands): MarkdownOptions {
+  return {
+    openLink: (url, carriesData) => (carriesData ? hands.change({ leaving: url }) : openTab(url)),
+    say: (words) => hands.say(words),
+    refresh: () => hands.change({}),
+    highlighting,
+  };
+}
+
+const again = ({ retry }: Doing): VNode => button("Try again", retry, { class: "quiet", key: "again" });

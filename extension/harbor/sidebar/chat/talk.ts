@@ -7,7 +7,7 @@
 // Owns which events are new. Turns belong to the bridge: leaving, closing and losing the connection end none. Must never send a message twice.
 
 import type { Fields } from "../../../shared/ports/wire.ts";
-import type { ChatPart, Pushes } from "../../../shared/protocol/generated/messages.ts";
+import type { Pushes } from "../../../shared/protocol/generated/messages.ts";
 import type { Hands } from "../hands.ts";
 import type { Chat, State } from "../store.ts";
 import { type Attachment, type Turn, begun, heard, ofMessages, untilTurn } from "./transcript.ts";
@@ -25,13 +25,13 @@ export interface Beginning {
 export interface Said {
   text: string;
   attachments: Attachment[];
-  parts: ChatPart[];
   /** No tools: one answer from what is said. */
   alone?: boolean;
 }
 
 export class Talk {
   readonly #hands: Hands;
+  readonly #giveBack: (said: Said) => void;
   /** Events that came before it was known to which state they belong. */
   #early: Pushes["chat_event"][] | undefined;
   #seen = -1;
@@ -40,8 +40,9 @@ export class Talk {
   /** A message is on its way, whose turn is not known yet. */
   #isSaying = false;
 
-  constructor(hands: Hands) {
-    this.#hands = hands;
+  /** @param giveBack what the bridge did not take is the person's again */
+  constructor(hands: Hands, giveBack: (said: Said) => void) {
+    [this.#hands, this.#giveBack] = [hands, giveBack];
   }
 
   get #chat(): Chat | undefined {
@@ -70,13 +71,14 @@ export class Talk {
       async (signal) => {
         this.#early = [];
         try {
-          const watched = await this.#hands.ask("chat_watch", { session_id: id, ...(this.#seen < 0 ? {} : { after_seq: this.#seen }) }, { signal });
+          const going = this.#chat?.id === id ? this.#chat.turn : undefined;
+          const since = going === undefined || this.#seen < 0 ? {} : { after_seq: this.#seen, turn_id: going.id };
+          const watched = await this.#hands.ask("chat_watch", { session_id: id, ...since }, { signal });
           const whole = await this.#hands.ask("chat_get_session", { session_id: id }, { signal });
           if (this.#chat?.id !== id) return;
-          const { session, messages } = whole;
+          const { session, messages, branches } = whole;
           const items = ofMessages(messages);
           const turn = session.turn_id;
-          const going = this.#chat.turn;
           this.#past = turn === undefined ? (watched.turn_id ?? this.#past) : undefined;
           // Without a turn under way all that has happened so far is in the messages.
           if (watched.turn_id === undefined) this.#seen = Math.max(this.#seen, watched.seq - 1);
@@ -85,6 +87,7 @@ export class Talk {
           if (turn !== undefined) this.#isSaying = false;
           this.#change({
             session,
+            branches,
             isKnown: true,
             items: turn === undefined ? items : untilTurn(items),
             turn: turn === undefined ? undefined : goesOn ? going : begun(turn),
@@ -136,12 +139,27 @@ export class Talk {
   /** Says something in the chat that is shown, and begins one where it is new. Gives the session's id. */
   say(said: Said, beginning: Beginning, begins: (id: string) => void): void {
     this.#hands.act(SAY, async () => {
-      const id = this.#chat?.id ?? (await this.#begin(beginning, begins));
-      this.#isSaying = true;
-      this.#change({ last: undefined, said: { is: "person", at: undefined, text: said.text, attachments: said.attachments } });
-      const asked = { session_id: id, message: said.text, ...(said.parts.length === 0 ? {} : { attachments: said.parts }), ...(said.alone === true ? { tool_choice: "none" } : {}) };
-      // Its answer is the end of the turn, which comes as an event, too.
-      void this.#hands.ask("chat_send_message", asked).catch((error: unknown) => this.#refused(id, error));
+      this.#send(this.#chat?.id ?? (await this.#begin(beginning, begins)), said);
+    });
+  }
+
+  #send(id: string, said: Said): void {
+    this.#isSaying = true;
+    this.#change({ last: undefined, said: { is: "person", at: undefined, text: said.text, attachments: said.attachments } });
+    const asked = { session_id: id, message: said.text, ...(said.attachments.length === 0 ? {} : { attachments: said.attachments.map(({ part }) => part) }), ...(said.alone === true ? { tool_choice: "none" } : {}) };
+    // Its answer is the end of the turn, which comes as an event, too.
+    void this.#hands.ask("chat_send_message", asked).catch((error: unknown) => this.#refused(id, said, error));
+  }
+
+  /** Says something in the place of an earlier message, in a branch: the chat that is shown stays as it is. */
+  branch(message_id: number, said: Said, begins: (id: string) => void): void {
+    const session_id = this.#chat?.id;
+    if (session_id === undefined) return;
+    this.#hands.act(SAY, async () => {
+      const { session } = await this.#hands.ask("chat_branch", { session_id, message_id });
+      this.open(session.id);
+      begins(session.id);
+      this.#send(session.id, said);
     });
   }
 
@@ -156,12 +174,11 @@ export class Talk {
   }
 
   /** A turn that failed says so as an event. What never became one is said here, and the person's words come back. */
-  #refused(id: string, error: unknown): void {
-    const chat = this.#chat;
-    if (chat?.id !== id || !this.#isSaying) return;
+  #refused(id: string, said: Said, error: unknown): void {
+    if (this.#chat?.id !== id || !this.#isSaying) return;
     this.#isSaying = false;
-    const back = chat.said;
-    this.#change({ said: undefined, refused: back?.is === "person" ? back.text : undefined });
+    this.#change({ said: undefined });
+    this.#giveBack(said);
     this.#hands.fail(SAY, error);
   }
 
@@ -185,7 +202,7 @@ function endOf({ usage, items }: Turn): Chat["last"] {
   return { usage, items: items.filter(({ is }) => is === "ended" || is === "error") };
 }
 
-const NOTHING: Chat = { id: undefined, session: undefined, isKnown: false, items: [], turn: undefined, said: undefined, last: undefined, isStopping: false };
+const NOTHING: Chat = { id: undefined, session: undefined, isKnown: false, items: [], turn: undefined, said: undefined, last: undefined, isStopping: false, branches: [] };
 
 /** Whether a turn is under way, or about to be. */
 export function isBusy({ chat }: Pick<State, "chat">): boolean {

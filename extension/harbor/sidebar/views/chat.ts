@@ -2,18 +2,19 @@
 //
 // Owns what of a chat stands where. The bridge owns the chat: what is shown here can be closed and opened at any moment.
 
-import { sessionStore } from "../../../shared/browser/api.ts";
+import { openTab, sessionStore } from "../../../shared/browser/api.ts";
 import type { Fields } from "../../../shared/ports/wire.ts";
+import { chatMenu } from "../chat/chat_menu.ts";
 import { composer, put, restore } from "../chat/composer.ts";
 import { firstRun } from "../chat/first_run.ts";
 import { conversation } from "../chat/list.ts";
 import { mismatch } from "../chat/mismatch.ts";
 import { loadModels, modelMenu, modelOf, serverMenu } from "../chat/picking.ts";
-import { READ_CHAT, Talk, asEvent } from "../chat/talk.ts";
+import { READ_CHAT, type Said, Talk, asEvent } from "../chat/talk.ts";
 import type { Item } from "../chat/transcript.ts";
 import { type Child, type VNode, h } from "../dom.ts";
 import type { Hands, View } from "../hands.ts";
-import { failure, oneLine, waiting } from "../parts.ts";
+import { button, failure, lines, notice, oneLine, waiting } from "../parts.ts";
 import { type Route, hrefOf } from "../route.ts";
 import type { Chat, Composing } from "../store.ts";
 
@@ -28,7 +29,14 @@ let talk: Talk | undefined;
 /** How many earlier items the person has asked for. */
 let more = 0;
 
-const talkOf = (hands: Hands): Talk => (talk ??= new Talk(hands));
+const talkOf = (hands: Hands): Talk => (talk ??= new Talk(hands, (said) => giveBack(hands, said)));
+
+/** What the bridge did not take is in the field again. */
+function giveBack(hands: Hands, { text, attachments }: Said): void {
+  const attached = attachments.map((one, id) => ({ ...one, id }));
+  hands.change({ composing: { ...hands.state.composing, attached } });
+  put(text);
+}
 
 export const chat: View<Here> = {
   title: ({ chat: now }) => now?.session?.name || "Chat",
@@ -48,6 +56,7 @@ export const chat: View<Here> = {
   top: (hands) => [
     modelMenu(hands),
     h("span.space"),
+    chatMenu(hands),
     h("a.glyph.new", { href: hrefOf({ at: "chat" }), id: "new-chat", "aria-label": "New chat", title: "New chat" }),
     h("a.glyph.history", { href: hrefOf({ at: "chats" }), id: "history", "aria-label": "Your chats", title: "Your chats" }),
   ],
@@ -59,6 +68,7 @@ export const chat: View<Here> = {
   },
   foot: (hands) => [
     mismatch(hands),
+    leaving(hands),
     h("div.with", {}, serverMenu(hands), privacy(hands)),
     ...composer(hands, {
       send: (text) => send(hands, text),
@@ -79,16 +89,38 @@ function lastOf(now: Chat | undefined): Extract<Item, { is: "person" }> | undefi
 
 function talked(hands: Hands, now: Chat): Child[] {
   return conversation(hands, now, more, {
-    edit: ({ text, at }) => {
-      hands.change({ composing: { ...hands.state.composing, editing: at } });
+    edit: ({ text, at, attachments }) => {
+      const attached = attachments.map((one, id) => ({ ...one, id }));
+      hands.change({ composing: { ...hands.state.composing, editing: at, attached } });
       put(text);
     },
-    retry: () => undefined,
+    retry: () => retry(hands),
     earlier: () => {
       more += 200;
       hands.change({});
     },
   });
+}
+
+/** A link whose address carries data: what a model puts there, it tells to whoever owns the address. */
+function leaving(hands: Hands): Child {
+  const { leaving: url } = hands.state;
+  if (url === undefined) return undefined;
+  const close = () => hands.change({ leaving: undefined });
+  const open = () => (close(), openTab(url));
+  return notice(
+    "warn",
+    h("p", {}, "The address of this link carries data. Its owner sees what stands in it:"),
+    lines(url, "The address", 2_000),
+    h("p.buttons", {}, button("Don't open", close, { id: "stay" }), button("Open it", open, { id: "open-link" })),
+  );
+}
+
+/** Has the last message answered once more, in a branch: the answer that is there stays. */
+function retry(hands: Hands): void {
+  const last = lastOf(hands.state.chat);
+  if (last?.at === undefined) return;
+  talkOf(hands).branch(last.at, { text: last.text, attachments: last.attachments }, (id) => hands.go({ at: "chat", id }));
 }
 
 /** What is shown where nothing has been said. */
@@ -123,5 +155,8 @@ function send(hands: Hands, text: string): void {
   const { composing } = hands.state;
   const { attached, model, servers, isPrivate } = composing;
   hands.change({ composing: { ...NOT_COMPOSING } });
-  talkOf(hands).say({ text, attachments: attached, parts: attached.map(({ part }) => part) }, { model, servers, isPrivate }, (id) => hands.go({ at: "chat", id }));
+  const said = { text, attachments: attached };
+  const begins = (id: string) => hands.go({ at: "chat", id });
+  if (composing.editing !== undefined) talkOf(hands).branch(composing.editing, said, begins);
+  else talkOf(hands).say(said, { model, servers, isPrivate }, begins);
 }

@@ -207,7 +207,7 @@ export interface Requests {
     env?: { [name: string]: string };
     /** Environment variables for the installer only; the server does not get them. They are kept for upgrades. */
     install_env?: { [name: string]: string };
-    /** Packages of PyPI, `NAME[==VERSION]`, to install beside a package of PyPI. They are locked as it is. */
+    /** Packages of PyPI, `NAME[==VERSION]`, to install beside a package of PyPI. They are locked like that package. */
     with?: string[];
     /** As in `add_server`. */
     label?: string;
@@ -1044,7 +1044,7 @@ export interface Requests {
     session_id: string;
     /** The message. */
     message: string;
-    /** Images, and texts that the model must not take as instructions: parts `text` and `image`. */
+    /** Images, and what the model must not take as instructions: parts `text`, `image` and `page`, at most 32. The private names of the session get `attached`, and of each page `browser:HOST`. The session keeps texts and pages as they were sent. */
     attachments?: ChatPart[];
     /** The model for this turn and those after it; absent: the session's model. */
     model?: string;
@@ -1057,12 +1057,14 @@ export interface Requests {
     /** The most tokens of each answer of the model. */
     max_tokens?: number;
   };
-  /** Follows a session by `chat_event` pushes: the events of its last turn since `after_seq`, and all that follow. */
+  /** Follows a session by `chat_event` pushes: the events of its last turn since `after_seq`, and all that follow. The first event of a turn, `message`, says which message of `chat_get_session` began it: from then on the reply to `chat_get_session` has that message with its attachments. What stands behind it there came in this turn, too. The bridge keeps the events of the last turn only, and none over its own end: a bridge that began anew counts from 0, and what was said stands in `chat_get_session`. */
   chat_watch: {
     /** The session. */
     session_id: string;
     /** The number of the last event that this client has seen; absent: all events of the last turn come. */
     after_seq?: number;
+    /** The turn that `after_seq` belongs to. If another one is the session's last turn, all events of that one come: so a number from before the bridge began anew leaves nothing out. Absent: `after_seq` holds as it is. */
+    turn_id?: string;
     /** False: the pushes end. */
     watch?: boolean;
   };
@@ -1071,11 +1073,23 @@ export interface Requests {
     /** The session. */
     session_id: string;
   };
+  /** Begins a session with the settings of another one and all its messages before a message of the person's, which can then be said in another way. The other session stays as it is, a turn that is under way there goes on. What its model has read counts as read here, too; a branch of a private session is private. */
+  chat_branch: {
+    /** The session. */
+    session_id: string;
+    /** The number of the message in the `messages` of `chat_get_session`, from 0. */
+    message_id: number;
+  };
+  /** Makes a session of a text that `chat_export` gave as JSON. It takes over the name and the messages. Settings and the text for the model are those of a new session: nobody knows who wrote the file. Everything in it counts as text that the person did not type, with the private name `attached`. */
+  chat_import: {
+    /** The text: a `ChatTranscript` as JSON, at most 32 MiB. */
+    text: string;
+  };
   /** Gives a session as text. */
   chat_export: {
     /** The session. */
     session_id: string;
-    /** `markdown` or `json`. */
+    /** `markdown`, or `json`: a `ChatTranscript`, which `chat_import` takes. */
     format: string;
   };
   /** Gives a session with its messages. */
@@ -1083,10 +1097,14 @@ export interface Requests {
     /** The session. */
     session_id: string;
   };
-  /** Lists sessions, the one that was used last first. */
+  /** Lists sessions: the pinned ones first, then the one that was used last. With `query`, those in which all its words occur, the one that was used last first. Harbor keeps no index: it reads the sessions for each search. */
   chat_list_sessions: {
     /** The most sessions in the reply; absent: 50. */
     limit?: number;
+    /** Words, at most 1000 bytes, in upper or lower case. Each has to occur in the session's name, in what was said, attached or answered by tools, or in the name of a tool that was called. Absent or blank: all sessions. */
+    query?: string;
+    /** How many sessions to leave out before the first one in the reply; absent: none. */
+    offset?: number;
   };
   /** Changes a session. */
   chat_update_session: {
@@ -2164,6 +2182,16 @@ export interface Replies {
     /** False if no turn was under way. */
     stopped: boolean;
   };
+  /** The branch has begun. */
+  chat_branch: {
+    /** The branch. */
+    session: ChatSession;
+  };
+  /** The session is there. */
+  chat_import: {
+    /** The new session. */
+    session: ChatSession;
+  };
   /** The session as a text. */
   chat_export: {
     /** The text. */
@@ -2175,13 +2203,19 @@ export interface Replies {
     session: ChatSession;
     /** The messages of the session. */
     messages: Array<ChatMessage>;
+    /** All sessions of its family, this one too, the oldest first. A session without branches is alone in it. */
+    branches: Array<BranchView>;
   };
   /** The sessions. */
   chat_list_sessions: {
-    /** The sessions, the one that was used last first. */
+    /** The sessions, in the order that the request says. */
     sessions: Array<ChatSession>;
-    /** How many sessions there are in all. */
+    /** How many sessions there are in all, or were found. */
     total: number;
+    /** For a search: where the first word stands, one for each session in this reply. */
+    excerpts: Array<SessionExcerpt>;
+    /** True if the search took too long: the sessions that were used least recently were not read. */
+    is_partial: boolean;
     /** The files that cannot be read, and why, a sentence each. */
     unreadable: Array<string>;
   };
@@ -3874,9 +3908,9 @@ export interface ChatMessage {
 
 /** A part of a message. */
 export interface ChatPart {
-  /** `text`; `image`; `reasoning`: the model's thoughts; `opaque`: data that only its provider understands; `tool_call`: the place of the call `callId` of `toolCalls`. Calls without such a place come at the end. */
+  /** `text`; `image`; `reasoning`: the model's thoughts; `opaque`: data that only its provider understands; `tool_call`: the place of the call `callId` of `toolCalls`. Calls without such a place come at the end. In a session of the person's also `page`: what stands on a web page that the person attached. */
   type: string;
-  /** For `text` and `reasoning`: the text. */
+  /** For `text`, `reasoning` and `page`: the text; of an attachment at most 1,000,000 bytes. */
   text?: string;
   /** For `tool_call`: the id of the call. */
   callId?: string;
@@ -3890,6 +3924,10 @@ export interface ChatPart {
   model?: string;
   /** For `opaque`: the data as the provider wrote it. */
   value?: Json;
+  /** For `page`: its address, `http` or `https`, at most 8192 bytes. */
+  url?: string;
+  /** For `page`: its title. For `text` among the attachments of `chat_send_message`: the name of the file. At most 1000 bytes. In the messages of a session a text that has this field was attached, also where it is empty; one without it was typed. */
+  title?: string;
 }
 
 /** A call that a model wants. */
@@ -4020,11 +4058,45 @@ export interface ChatSession {
   updatedAt: number;
   /** The turn that is under way; absent when none is. */
   turn_id?: string;
+  /** True if the person has pinned it: it stands first in lists. Absent: it is not. */
+  pinned?: boolean;
+  /** For a branch: the first session of its family, which may be deleted. Absent in that one. */
+  branchOf?: string;
+  /** For a branch: how many messages it took over. The message with this number is the first of its own. */
+  branchAt?: number;
+}
+
+/** A session of a family: the first one, or a branch of it or of another branch. */
+export interface BranchView {
+  /** The session. */
+  id: string;
+  /** As in `ChatSession`. */
+  name: string;
+  /** As in `ChatSession`; absent in the first session of the family. */
+  branchAt?: number;
+  /** As in `ChatSession`. */
+  updatedAt: number;
+}
+
+/** The place in a session where a word of a search stands. */
+export interface SessionExcerpt {
+  /** The session. */
+  session_id: string;
+  /** About 120 characters around the word, in one line. */
+  text: string;
+}
+
+/** A session with its messages, as `chat_export` gives it and the disk has it. */
+export interface ChatTranscript {
+  /** The session's settings and state. */
+  session: ChatSession;
+  /** Its messages. */
+  messages: Array<ChatMessage>;
 }
 
 /** Something that happened in a turn. */
 export interface TurnEvent {
-  /** `status`, `text`, `reasoning`, `tool_call`, `approval`, `tool_result`, `usage`, `final` or `error`. */
+  /** `message`, `status`, `text`, `reasoning`, `tool_call`, `approval`, `tool_result`, `usage`, `final` or `error`. `message` comes first: the person's message is in the session now. */
   type: string;
   /** In `text` and `reasoning`: the next piece. In `status` and `error`: a sentence. In `final`: the whole answer. In `tool_result`: the tool's answer, as far as it is shown. In `approval`: why the person is asked. */
   text?: string;
@@ -4046,6 +4118,8 @@ export interface TurnEvent {
   usage?: ChatUsage;
   /** In `final`: why the turn ended, `done`, `stopped`, `rounds`, `calls`, `tokens`, `time` or `repeats`. In `error`: the code. */
   code?: string;
+  /** In `message`: the number of the person's message in the `messages` of `chat_get_session`, from 0. */
+  message_id?: number;
 }
 
 /** The changes to a session. A field that is absent changes nothing. */
@@ -4060,6 +4134,8 @@ export interface SessionUpdates {
   model?: string;
   /** The new mode: `ask`, `auto` or `reads`. */
   mode?: string;
+  /** True: the session is pinned. False: it is not any more. */
+  pinned?: boolean;
 }
 
 /** A call of a turn, as a reply lists it. */

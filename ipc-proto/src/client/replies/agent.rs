@@ -3,7 +3,8 @@
 #![allow(non_snake_case, reason = "some fields' names are those of the Web Agents API")]
 
 use super::super::{
-    ChatMessage, ChatSessionView, ChatUsage, Citation, SessionSummary, TurnStep, define_sent,
+    BranchView, ChatMessage, ChatSessionView, ChatUsage, Citation, SessionExcerpt, SessionSummary, TurnStep,
+    define_sent,
 };
 use crate::field::Word;
 
@@ -50,6 +51,16 @@ define_sent! {
         /// False if no turn was under way.
         stopped: bool,
     }
+    /// The branch has begun.
+    "chat_branch" ChatBranchResult {
+        /// The branch.
+        session: ChatSessionView,
+    }
+    /// The session is there.
+    "chat_import" ChatImportResult {
+        /// The new session.
+        session: ChatSessionView,
+    }
     /// The session as a text.
     "chat_export" ChatExportResult {
         /// The text.
@@ -61,13 +72,19 @@ define_sent! {
         session: ChatSessionView,
         /// The messages of the session.
         messages: Vec<ChatMessage>,
+        /// All sessions of its family, this one too, the oldest first. A session without branches is alone in it.
+        branches: Vec<BranchView>,
     }
     /// The sessions.
     "chat_list_sessions" ChatListSessionsResult {
-        /// The sessions, the one that was used last first.
+        /// The sessions, in the order that the request says.
         sessions: Vec<ChatSessionView>,
-        /// How many sessions there are in all.
+        /// How many sessions there are in all, or were found.
         total: u64,
+        /// For a search: where the first word stands, one for each session in this reply.
+        excerpts: Vec<SessionExcerpt>,
+        /// True if the search took too long: the sessions that were used least recently were not read.
+        is_partial: bool,
         /// The files that cannot be read, and why, a sentence each.
         unreadable: Vec<String>,
     }

@@ -29,7 +29,9 @@ define_requests! {
         session_id: String,
         /// The message.
         message: String,
-        /// Images, and texts that the model must not take as instructions: parts `text` and `image`.
+        /// Images, and what the model must not take as instructions: parts `text`, `image` and `page`, at most 32. The
+        /// private names of the session get `attached`, and of each page `browser:HOST`. The session keeps texts and pages
+        /// as they were sent.
         attachments: Option<Vec<ChatPart>>,
         /// The model for this turn and those after it; absent: the session's model.
         model: Option<String>,
@@ -42,12 +44,19 @@ define_requests! {
         /// The most tokens of each answer of the model.
         max_tokens: Option<u32>,
     }
-    /// Follows a session by `chat_event` pushes: the events of its last turn since `after_seq`, and all that follow.
+    /// Follows a session by `chat_event` pushes: the events of its last turn since `after_seq`, and all that follow. The
+    /// first event of a turn, `message`, says which message of `chat_get_session` began it: from then on the reply to
+    /// `chat_get_session` has that message with its attachments. What stands behind it there came in this turn, too.
+    /// The bridge keeps the events of the last turn only, and none over its own end: a bridge that began anew counts from
+    /// 0, and what was said stands in `chat_get_session`.
     "chat_watch" ChatWatch -> ChatWatchResult {
         /// The session.
         session_id: String,
         /// The number of the last event that this client has seen; absent: all events of the last turn come.
         after_seq: Option<u64>,
+        /// The turn that `after_seq` belongs to. If another one is the session's last turn, all events of that one come:
+        /// so a number from before the bridge began anew leaves nothing out. Absent: `after_seq` holds as it is.
+        turn_id: Option<String>,
         /// False: the pushes end.
         watch: Option<bool>,
     }
@@ -56,11 +65,27 @@ define_requests! {
         /// The session.
         session_id: String,
     }
+    /// Begins a session with the settings of another one and all its messages before a message of the person's, which can
+    /// then be said in another way. The other session stays as it is, a turn that is under way there goes on. What its
+    /// model has read counts as read here, too; a branch of a private session is private.
+    "chat_branch" ChatBranch -> ChatBranchResult {
+        /// The session.
+        session_id: String,
+        /// The number of the message in the `messages` of `chat_get_session`, from 0.
+        message_id: u64,
+    }
+    /// Makes a session of a text that `chat_export` gave as JSON. It takes over the name and the messages. Settings and the
+    /// text for the model are those of a new session: nobody knows who wrote the file. Everything in it counts as text that
+    /// the person did not type, with the private name `attached`.
+    "chat_import" ChatImport -> ChatImportResult {
+        /// The text: a `ChatTranscript` as JSON, at most 32 MiB.
+        text: String,
+    }
     /// Gives a session as text.
     "chat_export" ChatExport -> ChatExportResult {
         /// The session.
         session_id: String,
-        /// `markdown` or `json`.
+        /// `markdown`, or `json`: a `ChatTranscript`, which `chat_import` takes.
         format: String,
     }
     /// Gives a session with its messages.
@@ -68,10 +93,16 @@ define_requests! {
         /// The session.
         session_id: String,
     }
-    /// Lists sessions, the one that was used last first.
+    /// Lists sessions: the pinned ones first, then the one that was used last. With `query`, those in which all its words
+    /// occur, the one that was used last first. Harbor keeps no index: it reads the sessions for each search.
     "chat_list_sessions" ChatListSessions -> ChatListSessionsResult {
         /// The most sessions in the reply; absent: 50.
         limit: Option<u64>,
+        /// Words, at most 1000 bytes, in upper or lower case. Each has to occur in the session's name, in what was said,
+        /// attached or answered by tools, or in the name of a tool that was called. Absent or blank: all sessions.
+        query: Option<String>,
+        /// How many sessions to leave out before the first one in the reply; absent: none.
+        offset: Option<u64>,
     }
     /// Changes a session.
     "chat_update_session" ChatUpdateSession -> ChatUpdateSessionResult {

@@ -33,7 +33,7 @@ define_requests! {
         env: Option<BTreeMap<String, String>>,
         /// Environment variables for the installer only; the server does not get them. They are kept for upgrades.
         install_env: Option<BTreeMap<String, String>>,
-        /// Packages of PyPI, `NAME[==VERSION]`, to install beside a package of PyPI. They are locked as it is.
+        /// Packages of PyPI, `NAME[==VERSION]`, to install beside a package of PyPI. They are locked like that package.
         with: Option<Vec<String>>,
         /// As in `add_server`.
         label: Option<String>,

@@ -103,6 +103,8 @@ fn part() -> ChatPart {
         provider: None,
         model: None,
         value: None,
+        url: None,
+        title: None,
     }
 }
 

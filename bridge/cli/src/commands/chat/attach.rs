@@ -13,6 +13,9 @@ use super::super::ask::chat_request::{file, picture, text_part};
 /// The longest text, in bytes: more than most models can read at once.
 const LONGEST_TEXT: usize = 1_000_000;
 
+/// The longest title of an attachment, in bytes.
+const LONGEST_TITLE: usize = 1000;
+
 /// An estimate where nobody has counted.
 const BYTES_PER_TOKEN: usize = 4;
 
@@ -32,8 +35,13 @@ pub fn read(path: &str) -> Result<(ChatPart, String), Failure> {
         return Err(wrong("it is neither text nor a PNG, JPEG, GIF or WebP"));
     }
     let tokens = text.len().div_ceil(BYTES_PER_TOKEN);
-    let part = text_part(format!("The file {path}:\n\n{text}"));
+    let part = ChatPart { title: Some(title(path)), ..text_part(text) };
     Ok((part, format!("{path}, about {tokens} tokens")))
+}
+
+/// The end of a path that a title has room for.
+fn title(path: &str) -> String {
+    path[path.ceil_char_boundary(path.len().saturating_sub(LONGEST_TITLE))..].to_owned()
 }
 
 /// `~/x` as a shell has it.
@@ -60,7 +68,7 @@ mod tests {
         };
         let notes = put("notes", b"12345");
         let (part, told) = read(&notes).unwrap();
-        assert_eq!(part.text.unwrap(), format!("The file {notes}:\n\n12345"));
+        assert_eq!((part.text.as_deref(), part.title.as_deref()), (Some("12345"), Some(notes.as_str())));
         assert_eq!(told, format!("{notes}, about 2 tokens"));
         let (part, _) = read(&put("x.txt", b"GIF89a")).unwrap();
         assert_eq!((part.r#type.as_str(), part.mediaType.as_deref()), ("image", Some("image/gif")));

@@ -226,8 +226,14 @@ impl<'a, 'b> Talk<'a, 'b> {
 
     fn update(&mut self, model: Option<String>, servers: Option<Vec<String>>) -> Result<(), Failure> {
         let Some(session_id) = self.session.clone() else { return Ok(()) };
-        let updates =
-            SessionUpdates { name: None, systemPrompt: None, enabledServers: servers, model, mode: None };
+        let updates = SessionUpdates {
+            name: None,
+            systemPrompt: None,
+            enabledServers: servers,
+            model,
+            mode: None,
+            pinned: None,
+        };
         self.client.ask(&ChatUpdateSession { session_id, updates }, QUICK)?;
         Ok(())
     }

@@ -28,6 +28,10 @@ pub fn words(content: Option<&Json>) -> String {
     }
     let parts = <Vec<ChatPart>>::from_text(content.as_str()).unwrap_or_default();
     let part = |part: ChatPart| match part.r#type.as_str() {
+        "page" => {
+            Some(format!("[a page: {} {}]", part.title.unwrap_or_default(), part.url.unwrap_or_default()))
+        }
+        "text" if part.title.is_some() => Some(format!("[a text: {}]", part.title.unwrap_or_default())),
         "text" => part.text,
         "image" => Some(format!("[an image, {}]", part.mediaType.unwrap_or_default())),
         _ => None,
@@ -65,7 +69,7 @@ mod tests {
     fn a_conversation_looks_as_it_looked() {
         let messages: Vec<ChatMessage> = [
             r#"{"role":"system","content":"be brief"}"#,
-            r#"{"role":"user","content":[{"type":"image","mediaType":"image/png","data":""},{"type":"text","text":"what\nis it?"}]}"#,
+            r#"{"role":"user","content":[{"type":"image","mediaType":"image/png","data":""},{"type":"page","url":"https://x.example","title":"X","text":"long"},{"type":"text","title":"notes","text":"long"},{"type":"text","text":"what\nis it?"}]}"#,
             r#"{"role":"assistant","content":[{"type":"reasoning","text":"hm"},{"type":"text","text":"I look."}],"toolCalls":[{"id":"c","name":"eye/look","arguments":{"at":1}},{"id":"d","name":"eye/\nx","arguments":{}}]}"#,
             r#"{"role":"tool","toolCallId":"c","content":"a cat"}"#,
             r#"{"role":"tool","toolCallId":"d","content":"no","isError":true}"#,
@@ -76,7 +80,7 @@ mod tests {
         .collect();
         assert_eq!(
             text(&messages),
-            "> [an image, image/png]\n> what\n> is it?\n\nI look.\n\n· eye/look {\"at\":1} … ok\n\n· eye/ x {} … failed\n\nA cat."
+            "> [an image, image/png]\n> [a page: X https://x.example]\n> [a text: notes]\n> what\n> is it?\n\nI look.\n\n· eye/look {\"at\":1} … ok\n\n· eye/ x {} … failed\n\nA cat."
         );
     }
 }

@@ -30,7 +30,7 @@ impl<'a> ValueCursor<'a> {
         rest.get(passed?).copied()
     }
 
-    /// Into the object or array that comes next.
+    /// Moves into the object or array that comes next.
     pub(in crate::consent) fn enter(&mut self) {
         if self.peek().is_some() {
             self.at += 1;
@@ -89,7 +89,7 @@ impl<'a> ValueCursor<'a> {
         self.at = bytes.len();
     }
 
-    /// Over a number, or one of the three words.
+    /// Moves past a number, or past `true`, `false` or `null`.
     fn pass_word(&mut self) {
         let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
         let is_of_word = |byte: &u8| byte.is_ascii_alphanumeric() || b"+-.".contains(byte);

@@ -235,7 +235,7 @@ impl Life {
         self.expected.take()
     }
 
-    /// The next change; to be made before one looks whether it is needed.
+    /// A future that ends at the next change. Make it before you check the condition, or you may miss a change.
     pub fn changed(&self) -> Notified<'_> {
         self.changed.notified()
     }

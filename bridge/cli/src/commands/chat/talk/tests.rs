@@ -157,7 +157,7 @@ fn what_is_attached_goes_with_the_next_message_only() {
     let lines = vec![line(&format!("/attach {}", path.display())), line("hi"), line("and?")];
     let seen = chat(&Chat::default(), lines, &[CREATED, ANSWER, ANSWER]);
     assert!(
-        seen.asked[1].contains(r#""attachments":[{"type":"text","text":"The file "#),
+        seen.asked[1].contains(r#""attachments":[{"type":"text","text":"12345","title":"#),
         "{}",
         seen.asked[1]
     );

