@@ -95,7 +95,7 @@ for (const inBrowser of inBrowsers) {
           assert.equal(await panel.page.run("return document.querySelector('.mismatch').textContent"), "");
           await panel.type("#say-text", "hello there");
           await panel.click("#send");
-          await panel.says(".conversation .answer .text", /hello there/);
+          await panel.says(".conversation .answer .markdown", /hello there/);
 
           // Who comes back is asked nothing again.
           const again = await Sidebar.open(browser, "chat");

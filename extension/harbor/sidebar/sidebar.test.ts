@@ -313,7 +313,7 @@ test("an address that needs a switch leads to the command that has it", () => {
 
 test("where there is no connection, it is said what to do, with the command", () => {
   const help = (view: Omit<BridgeView, "state">) => textIn(bridgeHelp({} as Hands, { state: "failed", ...view }, () => undefined));
-  assert.match(help({ cause: "host_missing" }), /not set up for this browser.*scripts\/run.*harbor host install.*~\/\.local\/bin.*--user-data-dir DIR.*Try again/s);
+  assert.match(help({ cause: "host_missing" }), /not set up for this browser.*harbor host install.*scripts\/run.*~\/\.local\/bin.*--user-data-dir DIR.*Try again/s);
   assert.match(help({ cause: "host_forbidden" }), /harbor host install/);
   assert.match(help({ cause: "version", message: "the client is older" }), /the client is older.*harbor --version.*npm run build.*chrome:\/\/extensions.*harbor shutdown/s);
   const extension = help({ cause: "version", older: "extension" });
