@@ -52,14 +52,9 @@ const STATIC = {
     "harbor/sidebar/sidebar.css",
     "harbor/sidebar/places.css",
     "harbor/sidebar/talk.css",
-<<<<<<< HEAD
     "harbor/sidebar/markdown.css",
     "harbor/sidebar/models.css",
     "harbor/sidebar/page.css",
-=======
-    "harbor/sidebar/models.css",
-    "harbor/sidebar/markdown.css",
->>>>>>> 45b9d62b62cf9cbe25aca8fdbdda9caf04f2eedb
     "shared/style/tokens.css",
   ],
   "web-agents-api": ["web-agents-api/options/options.html", "web-agents-api/options/options.css", "shared/style/tokens.css"],

@@ -13,16 +13,11 @@ import { needing } from "./groups.ts";
 import { Hands, type View } from "./hands.ts";
 import { readFirstRun } from "./chat/first_run.ts";
 import { link } from "./link.ts";
-<<<<<<< HEAD
 import { button } from "./parts.ts";
 import { NO_PROVIDERS } from "./models/known.ts";
 import { takeAsked } from "./chat/page_asked.ts";
 import { lookAtPage, watchPage } from "./chat/page_open.ts";
 import { NO_PAGE } from "./chat/page_rules.ts";
-=======
-import { NO_PROVIDERS } from "./models/known.ts";
-import { button } from "./parts.ts";
->>>>>>> 45b9d62b62cf9cbe25aca8fdbdda9caf04f2eedb
 import { type Route, hrefOf, parseRoute } from "./route.ts";
 import { NO_SEARCH } from "./search.ts";
 import { type BridgeView, type SidebarPushes, WATCH_SITE } from "./serve.ts";

@@ -73,13 +73,8 @@ export const chat: View<Here> = {
     return [failure(hands, READ_CHAT), ...(isEmpty ? beginning(hands) : talked(hands, now)), usageLine(hands, now)];
   },
   foot: (hands) => [
-<<<<<<< HEAD
     leaving(hands),
     mismatch(hands),
-=======
-    mismatch(hands),
-    leaving(hands),
->>>>>>> 45b9d62b62cf9cbe25aca8fdbdda9caf04f2eedb
     h("div.with", {}, serverMenu(hands), privacy(hands)),
     ...composer(hands, {
       send: (text) => send(hands, text),
