@@ -267,6 +267,23 @@ for (const inBrowser of inBrowsers) {
           await panel.says("#page-problem", /does not say that it sees pictures/);
         }), WITH));
 
+    // Chromium's question is a window that no test can click.
+    test("the browser is asked for the site in the click itself, and for the names of tabs", { skip: inBrowser.name !== "firefox" }, () =>
+      inBrowser.run(async (world: World) =>
+        beside(world, async ({ panel, show }) => {
+          const granted = () => panel.page.run("const { origins, permissions } = await chrome.permissions.getAll(); return [origins, permissions.includes('tabs')]");
+          await show("/article");
+          await panel.says("#page[data-standing=off]", /127/);
+          assert.deepEqual(await granted(), [[], false]);
+          await panel.click("#page-switch");
+          await panel.says("#page[data-standing=on] .tokens", /about/);
+          assert.deepEqual(await granted(), [["http://127.0.0.1/*"], false]);
+          await panel.page.run(`const field = document.querySelector("#say-text"); field.focus(); field.value = "@show"; field.setSelectionRange(5, 5); field.dispatchEvent(new Event("input", { bubbles: true }))`);
+          await panel.says("#at-list [role=option]", /Show all open tabs/);
+          await panel.page.press("Enter");
+          await until("the permission", async () => JSON.stringify(await granted()) === '[["http://127.0.0.1/*"],true]' || undefined);
+        }), { page: site }));
+
     test("without the browser's permission nothing is read, and that is said", () =>
       inBrowser.run(async (world: World) =>
         beside(world, async ({ panel, echo, show }) => {

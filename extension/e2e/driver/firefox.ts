@@ -19,6 +19,8 @@ const UUIDS = JSON.stringify({
 });
 
 const PREFS: { [name: string]: string | number | boolean } = {
+  // The browser takes a person's click for their yes; without a click it refuses as ever. Its window is not for tests to click.
+  "extensions.webextOptionalPermissionPrompts": false,
   "marionette.port": 0,
   "extensions.webextensions.uuids": UUIDS,
   "browser.shell.checkDefaultBrowser": false,

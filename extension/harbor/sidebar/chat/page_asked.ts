@@ -20,7 +20,7 @@ export async function takeAsked(hands: Hands): Promise<void> {
     const { is, why } = standingOf({ open: { tab: asked.tab, origin, isPrivate: false, isLoading: false }, choice: undefined, hosts: await hostsOf(hands), read: undefined });
     if (is === "never" || is === "none") throw new PageError(why ?? "");
     attach(hands, attachedPage(await textOf(asked), roomOf(hands)));
-    await lookAtPage(hands);
+    void lookAtPage(hands);
   });
 }
 

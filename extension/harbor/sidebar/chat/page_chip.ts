@@ -33,7 +33,7 @@ function chip(hands: Hands, standing: Standing): Child[] {
   const title = read?.title || open?.title || "";
   const isOn = standing.is === "on";
   const look = { class: "look", id: "page-look", type: "button", "aria-expanded": String(isShown), title: "What the model would get", on: { click: () => lookInside(hands) } };
-  const words = [h("span.unseen", {}, "Open page: "), title === "" ? undefined : h("span.cut.title", {}, oneLine(title)), h("span.cut.host", {}, oneLine(host))];
+  const words = [h("span.unseen", {}, "Open page: "), h("span.cut.host", {}, oneLine(host)), title === "" ? undefined : h("span.cut.title", {}, oneLine(title))];
   return [
     standing.is === "never" ? h("span.look", { key: "look" }, ...words) : h("button", { ...look, key: "look" }, ...words),
     isOn && read !== undefined ? h("span.soft.tokens", { key: "tokens" }, sizeWords(hands, read.text)) : undefined,

@@ -62,6 +62,7 @@ export function attach(hands: Hands, ...more: Attached[]): void {
 }
 
 function attachText(hands: Hands, text: PageText): void {
+  if (text.text.trim() === "") throw new PageError("There is no text in this page, so nothing was attached.");
   attach(hands, attachedPage(text, roomOf(hands)));
 }
 
@@ -136,6 +137,6 @@ export function attachTab(hands: Hands, tab: number, origin: string, mayRead: bo
     if (!mayRead && !(await askForSite(origin).catch(() => false))) throw new PageError(REFUSED);
     await judged(hands, origin);
     attachText(hands, await readPage(tab));
-    await lookAtPage(hands);
+    void lookAtPage(hands);
   });
 }

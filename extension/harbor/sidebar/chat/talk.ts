@@ -10,7 +10,7 @@ import type { Fields } from "../../../shared/ports/wire.ts";
 import type { Pushes } from "../../../shared/protocol/generated/messages.ts";
 import type { Hands } from "../hands.ts";
 import type { Chat, State } from "../store.ts";
-import { type Attachment, type Turn, begun, heard, ofMessages, untilTurn } from "./transcript.ts";
+import { type Attachment, type Item, type Turn, begun, heard, ofMessages, untilTurn } from "./transcript.ts";
 
 export const READ_CHAT = "read chat";
 export const SAY = "say";
@@ -85,7 +85,8 @@ export class Talk {
           this.#past = turn === undefined ? { turn: watched.turn_id, before: watched.seq } : NEVER;
           const goesOn = turn !== undefined && going?.id === turn && this.#seen >= 0;
           if (turn !== undefined && !goesOn) this.#seen = -1;
-          if (turn !== undefined) this.#isSaying = false;
+          // The turn of a message on its way may be over before anything was heard of it: then the message is among these.
+          if (turn !== undefined || isAmong(items, this.#chat)) this.#isSaying = false;
           this.#change({
             session,
             branches,
@@ -210,6 +211,12 @@ export class Talk {
     if (patch.turn !== undefined ? patch.turn.over : "turn" in patch) chat.isStopping = false;
     this.#hands.change({ chat });
   }
+}
+
+/** Whether what was on its way is the last that the person said, and was not known before. */
+function isAmong(items: Item[], { said, items: before }: Chat): boolean {
+  const ofPerson = (all: Item[]) => all.filter((item) => item.is === "person");
+  return said?.is === "person" && ofPerson(items).at(-1)?.text === said.text && ofPerson(items).length > ofPerson(before).length;
 }
 
 /** What is shown of a turn that is over besides its messages. */
