@@ -80,6 +80,7 @@ export const chat: View<Here> = {
       send: (text) => send(hands, text),
       stop: () => talkOf(hands).stop(),
       previous: () => lastOf(hands.state.chat)?.text,
+      actions: () => [{ name: "summarise", words: "Summarise the page beside the panel", run: () => (put(""), summarise(hands, (...what) => say(hands, ...what))) }],
     }),
   ],
 };
