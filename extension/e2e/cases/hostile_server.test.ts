@@ -77,7 +77,7 @@ for (const inBrowser of inBrowsers) {
         await sidebar.text("[data-tool='sch']");
         const listed = () => sidebar.page.run("return [...document.querySelectorAll('ul.tools li')].map((row) => row.innerText.replace(/\\s+/g, ' '))");
         const before = (await listed()) as string[];
-        assert.deepEqual(before.slice(3, 5), ["dup first", "dup second"]);
+        assert.deepEqual(before.slice(3, 5), ["dup changes first", "dup changes second"]);
         // Each change of any server draws the list anew; who is told of it second is the witness.
         const witness = await Sidebar.open(browser);
         for (const name of ["one", "two", "three"]) {

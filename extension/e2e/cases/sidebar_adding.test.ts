@@ -235,11 +235,11 @@ for (const inBrowser of inBrowsers) {
           await sidebar.click("#sign-in");
           await sidebar.says("#view", /A page is open: sign in there/);
           const asking = await browser.find("/authorize");
+          // What the panel says of the page beside it comes and goes with that page: all below moves, also what is to be clicked.
+          await sidebar.says("#site", /127\.0\.0\.1/);
           await sidebar.click("#cancel");
           await sidebar.gone("#cancel");
           assert.deepEqual([await sidebar.count("#sign-in"), await sidebar.count("[role='alert'] .notice")], [1, 0]);
-          // What the panel says of the page beside it goes with that page: all below moves up, also what is to be clicked.
-          await sidebar.says("#site", /127\.0\.0\.1/);
           await asking.close();
           await sidebar.says("#site", /^$/);
 

@@ -19,8 +19,9 @@ export class Sidebar {
     await this.page.run(`location.hash = ${JSON.stringify(place)}`);
   }
 
+  /** Clicks, once that does something: what has just come may be busy for a moment that no person notices. */
   click(selector: string): Promise<void> {
-    return this.page.click(selector);
+    return this.page.click(`${selector}:not([aria-disabled="true"])`);
   }
 
   /** Types into a control, once it is there. */

@@ -83,6 +83,7 @@ function row(id: string, { name, title, description, effect }: Tool, changed: bo
     "li",
     { key: name },
     h("a.name.mono", { href: hrefOf({ at: "tool", id, tool: name }), "data-tool": name }, oneLine(name)),
+    " ",
     effectMark(effect),
     changed ? h("span.badge", {}, "changed") : undefined,
     words === undefined ? undefined : h("p.words", {}, oneLine(words)),
