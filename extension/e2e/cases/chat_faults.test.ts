@@ -64,9 +64,7 @@ for (const inBrowser of inBrowsers) {
       inBrowser.run(async (world: World) => {
         await world.harbor.cli("add", "weather", "--", "node", await writeToolsServer(world.harbor));
         await talking(world, async (panel, echo) => {
-          let finish = () => {};
-          const finished = new Promise<void>((resolve) => (finish = resolve));
-          echo.script.push(async () => ({ tool: "report", args: {} }), async () => finished.then(() => "It is done."));
+          echo.script.push(async () => ({ tool: "report", args: {} }));
           await say(panel, "report it");
           await panel.says(".step[data-state=asked]", /report/);
           const place = await placeOf(panel);
@@ -75,12 +73,14 @@ for (const inBrowser of inBrowsers) {
           await until("the yes", async () => (await again.count("[data-answer=once]:not([aria-disabled])")) > 0 || undefined);
           await again.click("[data-answer=once]");
           await again.says(".step[data-state=failed]", /report/);
+          await again.says(".usage", /tokens/);
+          await say(again, "<rate 2 4>");
+          await again.says(".conversation li.answer:last-child .markdown", /0@/);
           const other = await Sidebar.open(world.browser, "servers");
           await again.page.close();
-          finish();
           await until("the notice", async () => ((await other.page.run("return Object.keys(await chrome.notifications.getAll()).join()")) as string).includes(place) || undefined);
           await other.go(place);
-          await other.says(".conversation .answer .markdown", /It is done/);
+          await other.says(".conversation li.answer:last-child .markdown", /7@/);
         });
       }));
 
