@@ -76,7 +76,7 @@ for (const inBrowser of inBrowsers) {
           await show("/article");
           await panel.says("#page[data-standing=off]", /Gulls/);
           await say(panel, "hello");
-          await panel.says(".conversation .answer .text", /hello/);
+          await panel.says(".conversation .answer .markdown", /hello/);
           assert.doesNotMatch(told(echo), new RegExp(MARK));
           assert.notEqual(echo.asked.at(-1)?.tools, undefined);
           await press(panel, "#page-switch");
@@ -111,7 +111,7 @@ for (const inBrowser of inBrowsers) {
             await show(path);
             await panel.says("#page[data-standing=click] .why", words);
             await say(panel, `without ${path}`);
-            await panel.says(".conversation li.answer:last-child .text", new RegExp(`without ${path}`));
+            await panel.says(".conversation li.answer:last-child .markdown", new RegExp(`without ${path}`));
             assert.doesNotMatch(told(echo), new RegExp(MARK));
           }
           await show("/login");
@@ -119,7 +119,7 @@ for (const inBrowser of inBrowsers) {
           await press(panel, "#page-attach");
           await panel.says(".chips", /Sign in/);
           await say(panel, "and now with it");
-          await panel.says(".conversation li.answer:last-child .text", /and now with it/);
+          await panel.says(".conversation li.answer:last-child .markdown", /and now with it/);
           assert.match(told(echo), new RegExp(MARK));
           assert.doesNotMatch(told(echo), /hunter-two/);
         }), WITH));
@@ -165,7 +165,7 @@ for (const inBrowser of inBrowsers) {
           await press(panel, "#summarise");
           await panel.says("#page-progress", /Reading part 1 of \d+/);
           goOn();
-          await panel.says(".conversation .answer .text", /In all/);
+          await panel.says(".conversation .answer .markdown", /In all/);
           const asked = echo.asked.length;
           assert.ok(asked > 3, String(asked));
           assert.match(await panel.text(".conversation .attachment pre"), /summary one[^]*Part 2 of \d+/);
@@ -295,7 +295,7 @@ for (const inBrowser of inBrowsers) {
           await press(panel, "#page-switch");
           await panel.says("#page-problem", /nothing was read/);
           await say(panel, "hello");
-          await panel.says(".conversation .answer .text", /hello/);
+          await panel.says(".conversation .answer .markdown", /hello/);
           assert.doesNotMatch(told(echo), new RegExp(MARK));
         }), { page: site }));
   });

@@ -27,7 +27,7 @@ for (const inBrowser of inBrowsers) {
         await textOf(consent, "#origin");
         assert.deepEqual([await serious(consent), await consent.run(FITS)], [[], true]);
         await consent.press("Escape");
-        const sidebar = await browser.open(browser.harborUrl("sidebar.html"));
+        const sidebar = await browser.open(browser.harborUrl("sidebar.html#servers"));
         await textOf(sidebar, ".state");
         await sidebar.run("document.body.style.width = '240px'");
         assert.deepEqual([await serious(sidebar), await sidebar.run(FITS)], [[], true]);

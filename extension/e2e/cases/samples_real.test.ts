@@ -56,7 +56,7 @@ for (const inBrowser of inBrowsers) {
               const page = await browser.open(`${site.url}run.html?tool=memory/read_graph`);
               await send(page, "What do you remember?");
               const question = await allow(world);
-              assert.ok(question.includes("run 1 tool"), question);
+              assert.ok(question.includes("using 1 of your tools"), question);
               assert.equal(await done(page), "");
               assert.ok(await textOf(page, "#answer"));
               const steps = (await page.run("return [...document.querySelectorAll('#steps li')].map((one) => one.textContent)")) as string[];
