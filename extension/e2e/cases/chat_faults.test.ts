@@ -101,6 +101,18 @@ for (const inBrowser of inBrowsers) {
         }),
       ));
 
+    test("a background that the browser ends in the middle of an answer leaves nothing out", () =>
+      inBrowser.run(async (world: World) =>
+        talking(world, async (panel) => {
+          await say(panel, "<rate 5 4>");
+          await panel.says(".conversation .answer .markdown", /1@/);
+          await world.browser.endBackgrounds(panel.page);
+          const said = await panel.says(".conversation .answer .markdown", /19@/);
+          assert.deepEqual([...said.matchAll(/(\d+)@/g)].map(([, at]) => Number(at)), Array.from({ length: 20 }, (_, at) => at));
+          await panel.text("#send");
+        }),
+      ));
+
     test("of a thousand messages the newest are elements, and the others come when they are wanted", () =>
       inBrowser.run(async (world: World) =>
         talking(world, async (panel) => {

@@ -1,12 +1,12 @@
 // Models by the panel alone: the first steps from nothing to an answer, a key that is refused, what runs on this machine, removal, usage.
 
 import assert from "node:assert/strict";
-import { readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { FITS, serious } from "../driver/axe.ts";
 import { until } from "../driver/browser.ts";
 import { Echo } from "../driver/echo.ts";
+import { HELD, holding } from "../driver/held.ts";
 import { Sidebar } from "../driver/sidebar.ts";
 import { writeToolsServer } from "../driver/tools_server.ts";
 import { type World, inBrowsers } from "../driver/world.ts";
@@ -16,22 +16,6 @@ const WRONG = "sk-9876543210-somebody-elses";
 
 /** llama-server announces itself there; few others are. */
 const LLAMA_PORT = 9931;
-
-/** All that a page of harbor's holds: what is shown and typed, and what the browser keeps for it. */
-const HELD = `
-  const typed = [...document.querySelectorAll("input, textarea, select")].map((one) => one.value);
-  const kept = [await chrome.storage.local.get(null), await chrome.storage.session.get(null), { ...localStorage }, { ...sessionStorage }];
-  return JSON.stringify([document.documentElement.outerHTML, typed, kept, location.href, history.state]);
-`;
-
-/** Files below a directory that hold a text. */
-async function holding(dir: string, text: string): Promise<string[]> {
-  const found = await readdir(dir, { recursive: true, withFileTypes: true });
-  const files = found.filter((one) => one.isFile()).map((one) => join(one.parentPath, one.name));
-  // What goes while it is looked at holds nothing.
-  const texts = await Promise.all(files.map((file) => readFile(file).catch(() => Buffer.alloc(0))));
-  return files.filter((_, at) => texts[at]?.includes(text));
-}
 
 async function choose(panel: Sidebar, selector: string, value: string): Promise<void> {
   await until(selector, async () => (await panel.count(`${selector} option[value="${value}"]`)) > 0 || undefined);

@@ -2,12 +2,12 @@
 
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { DOUBLE } from "../driver/double.ts";
 import type { Harbor } from "../driver/harbor.ts";
 import { npmRepository, pythonRepository } from "../driver/repository.ts";
+import { HELD, holding } from "../driver/held.ts";
 import { Sidebar } from "../driver/sidebar.ts";
 import { type World, inBrowsers } from "../driver/world.ts";
 
@@ -22,22 +22,6 @@ const MANIFEST = {
   package: { type: "git" },
   secrets: [{ name: "API_KEY", description: "The key", pattern: "^sk-[a-z0-9-]+$" }],
 };
-
-/** All that a page of harbor's holds: what is shown and typed, and what the browser keeps for it. */
-const HELD = `
-  const typed = [...document.querySelectorAll("input, textarea, select")].map((one) => one.value);
-  const kept = [await chrome.storage.local.get(null), await chrome.storage.session.get(null), { ...localStorage }, { ...sessionStorage }];
-  return JSON.stringify([document.documentElement.outerHTML, typed, kept, location.href, history.state]);
-`;
-
-/** Files below a directory that hold a text. */
-async function holding(dir: string, text: string): Promise<string[]> {
-  const found = await readdir(dir, { recursive: true, withFileTypes: true });
-  const files = found.filter((one) => one.isFile()).map((one) => join(one.parentPath, one.name));
-  // What goes while it is looked at holds nothing.
-  const texts = await Promise.all(files.map((file) => readFile(file).catch(() => Buffer.alloc(0))));
-  return files.filter((_, at) => texts[at]?.includes(text));
-}
 
 async function open({ browser }: World, source: string): Promise<Sidebar> {
   return Sidebar.open(browser, `install/${encodeURIComponent(source)}`);
