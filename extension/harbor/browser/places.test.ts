@@ -102,6 +102,9 @@ test("the title of a page that is on its way is told where that may be told", as
   const { places } = browserWith(HERE);
   const title = async (pending: string) => (await places.asTold(SESSION, { id: TAB, windowId: 1, url: HERE, pending, title: pending, active: false, loading: true })).title;
   assert.deepEqual([await title("https://here.example/y"), await title(BANK)], ["https://here.example/y", ""]);
+  // Firefox gives the address for a title, and does not say that another page is on its way.
+  const empty = await places.asTold(SESSION, { id: TAB, windowId: 1, url: "about:blank", title: BANK, active: false, loading: false });
+  assert.equal(empty.title, "");
 });
 
 test("a tab that cannot be left is closed", async () => {

@@ -181,7 +181,8 @@ export class Places {
 
 const hidden = (tab: TabView): TabView => ({ ...tab, url: HIDDEN, title: "" });
 
-/** While a page is on its way, a browser may give its address for a title. */
+/** While a page is on its way, a browser may give its address for a title; Firefox does so without saying where the tab goes. */
 function told(tab: TabView): TabView {
-  return tab.pending === undefined || placeOf(tab.pending) === placeOf(tab.url) ? tab : { ...tab, title: "" };
+  const isKnown = tab.url !== "about:blank" && (tab.pending === undefined || placeOf(tab.pending) === placeOf(tab.url));
+  return isKnown ? tab : { ...tab, title: "" };
 }
