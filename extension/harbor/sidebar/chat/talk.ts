@@ -57,11 +57,17 @@ export class Talk {
   open(id: string | undefined, left?: AbortSignal): void {
     const before = this.#chat;
     if (before === undefined || before.id !== id) {
-      if (before?.id !== undefined) this.#leave(before.id);
-      this.reconnected();
-      this.#change({ ...NOTHING, id, isKnown: id === undefined });
+      this.#become({ id, isKnown: id === undefined });
     }
     if (id !== undefined) this.#read(id, left);
+  }
+
+  /** Another session is shown. */
+  #become(now: Partial<Chat>): void {
+    const before = this.#chat?.id;
+    if (before !== undefined) this.#leave(before);
+    this.reconnected();
+    this.#change({ ...NOTHING, ...now });
   }
 
   #leave(session_id: string): void {
@@ -146,10 +152,7 @@ export class Talk {
   /** An event of a turn whose messages are shown. */
   #recall({ turn_id, event }: Pushes["chat_event"]): void {
     this.#recalled = heard(this.#recalled?.id === turn_id ? this.#recalled : begun(turn_id), event);
-    if (!this.#recalled.over || this.#chat?.turn !== undefined) return;
-    // It may be the turn of what was just said: then the messages have that.
-    this.#isSaying = false;
-    this.#change({ said: undefined, last: endOf(this.#recalled) });
+    if (this.#recalled.over && this.#chat?.turn === undefined && this.#chat?.said === undefined) this.#change({ last: endOf(this.#recalled) });
   }
 
   /** Says something in the chat that is shown, and begins one where it is new. Gives the session's id. */
@@ -173,7 +176,8 @@ export class Talk {
     if (session_id === undefined) return;
     this.#hands.act(SAY, async () => {
       const { session } = await this.#hands.ask("chat_branch", { session_id, message_id });
-      this.open(session.id);
+      // It is read where it is shown.
+      this.#become({ id: session.id, session });
       begins(session.id);
       this.#send(session.id, said);
     });
@@ -182,9 +186,8 @@ export class Talk {
   async #begin({ model, servers, isPrivate }: Beginning, begins: (id: string) => void): Promise<string> {
     const asked = { ...(model === undefined ? {} : { model }), ...(servers === undefined ? {} : { enabled_servers: servers }), ...(isPrivate ? { private: true } : {}) };
     const { session } = await this.#hands.ask("chat_create_session", asked);
-    await this.#hands.ask("chat_watch", { session_id: session.id });
-    this.#seen = -1;
-    this.#change({ id: session.id, session, isKnown: true });
+    // It is followed from where it is shown: then all events of its turn come.
+    this.#become({ id: session.id, session, isKnown: true });
     begins(session.id);
     return session.id;
   }
