@@ -61,7 +61,7 @@ function resultOf(hands: Hands, { result, state }: Step): Child[] {
   ];
 }
 
-/** `server/tool` in its parts; a name that is none of ours is shown whole. */
+/** `server/tool` in its parts; a name without a `/` is shown whole. */
 function namesOf(name: string): readonly [string | undefined, string] {
   const at = name.indexOf("/");
   return at < 0 ? [undefined, name] : [name.slice(0, at), name.slice(at + 1)];

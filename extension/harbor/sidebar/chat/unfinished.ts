@@ -28,7 +28,7 @@ function isInFence(source: string): boolean {
   return open !== undefined;
 }
 
-/** The text with its open marks closed, in the order in which they were opened. */
+/** The text with its open marks closed, the last one first. */
 function closed(text: string): string {
   const run = openCode(text);
   if (run === undefined) return withMarks(withoutLink(text).replace(/(?<=^|\s)[*_~]{1,3}$/, ""));
