@@ -9,7 +9,7 @@ import { ChromiumPage } from "./driver/chromium.ts";
 import { Echo } from "./driver/echo.ts";
 import { Harbor } from "./driver/harbor.ts";
 import { Sidebar } from "./driver/sidebar.ts";
-import { say } from "./driver/talking.ts";
+import { importChat, say } from "./driver/talking.ts";
 import { register, start } from "./driver/world.ts";
 
 const TIMES = 10;
@@ -99,16 +99,8 @@ async function heapOf({ page }: Sidebar): Promise<number> {
 }
 
 async function longChat(panel: Sidebar): Promise<number> {
-  await panel.text("#import-chat");
   const text = `A message with **words**, a [link](https://example.org) and \`code\`.\n\n- one\n- two\n\n${"word ".repeat(100)}`;
-  const messages = Array.from({ length: MESSAGES }, (_, at) => ({ role: at % 2 === 0 ? "user" : "assistant", content: `${at} ${text}` }));
-  const session = { id: "x", name: "long", mode: "ask", private: false, readUntrusted: false, privateNames: [], messageCount: MESSAGES, createdAt: 1, updatedAt: 1 };
-  await panel.page.run(`
-    const data = new DataTransfer();
-    data.items.add(new File([${JSON.stringify(JSON.stringify({ session, messages }))}], "long.json", { type: "application/json" }));
-    const input = document.querySelector("#import-chat");
-    input.files = data.files;
-    input.dispatchEvent(new Event("change", { bubbles: true }));`);
+  await importChat(panel, Array.from({ length: MESSAGES }, (_, at) => `${at} ${text}`));
   await panel.says(".conversation", /999 A message/);
   return heapOf(panel);
 }

@@ -5,7 +5,7 @@ import { execFileSync } from "node:child_process";
 import { describe, test } from "node:test";
 import { until } from "../driver/browser.ts";
 import { Sidebar } from "../driver/sidebar.ts";
-import { placeOf, say, talking } from "../driver/talking.ts";
+import { importChat, placeOf, say, talking } from "../driver/talking.ts";
 import { writeToolsServer } from "../driver/tools_server.ts";
 import { type World, inBrowsers } from "../driver/world.ts";
 
@@ -120,14 +120,7 @@ for (const inBrowser of inBrowsers) {
           await panel.says(".conversation .answer .markdown", /one/);
           await panel.go("chats");
           await panel.text(".chats");
-          const messages = Array.from({ length: 1_000 }, (_, at) => ({ role: at % 2 === 0 ? "user" : "assistant", content: `message ${at}` }));
-          await panel.page.run(`
-            const port = document.querySelector("#import-chat");
-            const file = new File([${JSON.stringify(JSON.stringify({ session: { id: "x", name: "long", mode: "ask", private: false, readUntrusted: false, privateNames: [], messageCount: 1000, createdAt: 1, updatedAt: 1 }, messages }))}], "long.json", { type: "application/json" });
-            const data = new DataTransfer();
-            data.items.add(file);
-            port.files = data.files;
-            port.dispatchEvent(new Event("change", { bubbles: true }));`);
+          await importChat(panel, Array.from({ length: 1_000 }, (_, at) => `message ${at}`));
           await panel.says(".conversation", /message 999/);
           assert.equal(await panel.count(".conversation > li"), 200);
           await panel.click("#earlier");

@@ -2,6 +2,7 @@
 //
 // Owns nothing but the model, which ends with the test.
 
+import { until } from "./browser.ts";
 import { Echo } from "./echo.ts";
 import { Sidebar } from "./sidebar.ts";
 import type { World } from "./world.ts";
@@ -26,3 +27,16 @@ export async function say(panel: Sidebar, text: string): Promise<void> {
 
 /** The place of the chat that is shown. */
 export const placeOf = async (panel: Sidebar): Promise<string> => ((await panel.page.run("return location.hash")) as string).slice(1);
+
+/** Brings in a chat of messages of both sides in turn; the panel shows the list of chats. */
+export async function importChat(panel: Sidebar, contents: string[]): Promise<void> {
+  await until("the control for it", async () => (await panel.count("#import-chat")) === 1 || undefined);
+  const messages = contents.map((content, at) => ({ role: at % 2 === 0 ? "user" : "assistant", content }));
+  const session = { id: "x", name: "long", mode: "ask", private: false, readUntrusted: false, privateNames: [], messageCount: messages.length, createdAt: 1, updatedAt: 1 };
+  await panel.page.run(`
+    const data = new DataTransfer();
+    data.items.add(new File([${JSON.stringify(JSON.stringify({ session, messages }))}], "long.json", { type: "application/json" }));
+    const input = document.querySelector("#import-chat");
+    input.files = data.files;
+    input.dispatchEvent(new Event("change", { bubbles: true }));`);
+}
