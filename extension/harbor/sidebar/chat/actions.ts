@@ -5,7 +5,8 @@
 import { CodedError } from "../../../shared/protocol/codes.ts";
 import { isFields } from "../../../shared/ports/wire.ts";
 import type { Hands } from "../hands.ts";
-import { type Composer, put } from "./composer.ts";
+import type { Composer } from "./composer.ts";
+import { put } from "./field.ts";
 
 export interface Action {
   name: string;

@@ -8,20 +8,14 @@ import { type Child, type Props, h } from "../dom.ts";
 import type { Hands } from "../hands.ts";
 import { oneLine } from "../parts.ts";
 import { type AtItem, GROUPS, foundIn, mentionAt, moved, without } from "./at.ts";
+import { FILES, MOST_TEXT, attached } from "./attaching.ts";
+import { field } from "./field.ts";
 import { attach, attachTab, withPage } from "./page_doing.ts";
 import { originOf } from "./page_rules.ts";
-import { PageError, attachedImage, attachedText } from "./page_take.ts";
+import { PageError } from "./page_take.ts";
 import { serversOf } from "./picking.ts";
-import { base64 } from "../../browser/picture.ts";
 
 const LIST = "at-list";
-const FILE = "at-file";
-
-/** The most of a file that goes with a message, in bytes, and the most of a picture. */
-const MOST_TEXT = 990_000;
-const MOST_IMAGE = 3_700_000;
-
-const field = () => document.getElementById("say-text") as HTMLTextAreaElement | null;
 
 /** What the field says to assistive technology of the list. */
 export function atProps({ state: { at } }: Hands): Props {
@@ -76,13 +70,11 @@ function choose(hands: Hands, item: AtItem | undefined): void {
 
 export function atList(hands: Hands): Child[] {
   const { at } = hands.state;
-  const file = h("input", { type: "file", id: FILE, key: FILE, hidden: true, multiple: true, "aria-label": "Attach files", on: { change: (event) => tookFiles(hands, event) } });
-  if (at === undefined) return [file];
+  if (at === undefined) return [];
   const found = foundIn(at.items, at.mention.query);
-  if (found.length === 0) return [file, h("p.soft", { key: "at none", role: "status" }, at.items.length === 0 ? "Looking for tabs and files…" : "Nothing here has that name. Escape closes this.")];
+  if (found.length === 0) return [h("p.soft", { key: "at none", role: "status" }, at.items.length === 0 ? "Looking for tabs and files…" : "Nothing here has that name. Escape closes this.")];
   const groups = GROUPS.filter((group) => found.some((item) => item.group === group));
   return [
-    file,
     h(
       "div.at",
       { key: "at", id: LIST, role: "listbox", "aria-label": "Attach to your message" },
@@ -109,7 +101,7 @@ async function load(hands: Hands): Promise<void> {
     const keys = new Set(items.map(({ key }) => key));
     if (at !== undefined) hands.change({ at: { ...at, items: [...at.items.filter(({ key }) => !keys.has(key)), ...items] } });
   };
-  add([{ group: "Files", key: "file", label: "Choose files…", isOurs: true, choose: () => document.getElementById(FILE)?.click() }]);
+  add([{ group: "Files", key: "file", label: "Choose files…", isOurs: true, choose: () => document.getElementById(FILES)?.click() }]);
   add(await tabItems(hands));
   for (const { server_id: id, state } of hands.state.servers ?? []) {
     if (state === "running" && serversOf(hands)?.includes(id) !== false) void resourceItems(hands, id).then(add, () => undefined);
@@ -154,34 +146,11 @@ function attachResource(hands: Hands, server_id: string, uri: string, label: str
     const { contents } = Object(resource) as { contents?: unknown };
     const texts = (Array.isArray(contents) ? contents.filter(isFields) : []).flatMap(({ text }) => (typeof text === "string" ? text : []));
     if (texts.length === 0) throw new PageError("This resource has no text, so nothing was attached.");
-    attach(hands, attachedText(label.slice(0, 300), cutText(texts.join("\n\n"))));
+    attach(hands, attached({ type: "text", title: label.slice(0, 300), text: fitting(texts.join("\n\n")) }));
   });
 }
 
-function cutText(text: string): string {
+function fitting(text: string): string {
   if (new TextEncoder().encode(text).length > MOST_TEXT) throw new PageError("It is larger than 1 MB, which is the most that goes with a message. Nothing was attached.");
   return text;
-}
-
-function tookFiles(hands: Hands, { currentTarget }: Event): void {
-  const input = currentTarget as HTMLInputElement;
-  const files = [...(input.files ?? [])];
-  withPage(hands, async () => {
-    for (const file of files) attach(hands, await ofFile(file));
-    input.value = "";
-  });
-}
-
-async function ofFile(file: File): Promise<ReturnType<typeof attachedText>> {
-  const bytes = new Uint8Array(await file.slice(0, MOST_IMAGE + 1).arrayBuffer());
-  if (/^image\/(png|jpeg|gif|webp)$/.test(file.type)) {
-    if (file.size > MOST_IMAGE) throw new PageError("The picture is larger than 3.7 MB. Make it smaller, then attach it.");
-    return attachedImage(file.name.slice(0, 300), file.type, base64(bytes));
-  }
-  if (file.size > MOST_TEXT) throw new PageError("The file is larger than 1 MB, which is the most that goes with a message. Nothing was attached.");
-  try {
-    return attachedText(file.name.slice(0, 300), new TextDecoder("utf-8", { fatal: true }).decode(bytes));
-  } catch {
-    throw new PageError("The file is neither a text nor a picture. Nothing was attached.");
-  }
 }

@@ -1,20 +1,38 @@
-// Files that go with a message: chosen, pasted or dropped.
+// What goes with a message: files that are chosen, pasted or dropped, and what else is attached.
 //
-// Owns what can be attached, and how much. Must never attach what the person did not choose, nor a part of a file as if it were all.
+// Owns what can be attached, how much, and the number of each. Must never attach what the person did not choose, nor a part of a file as if
+// it were all.
 
 import { CodedError } from "../../../shared/protocol/codes.ts";
+import type { ChatPart } from "../../../shared/protocol/generated/messages.ts";
+import { base64 } from "../../browser/picture.ts";
 import type { Hands } from "../hands.ts";
 import type { Attached } from "../store.ts";
-import { attachmentOf } from "./transcript.ts";
+import { type Attachment, attachmentOf } from "./transcript.ts";
 
 export const ATTACH = "attach";
 
+/** The control that opens the browser's choice of files. */
+export const FILES = "attach";
+
 const IMAGES = ["image/png", "image/jpeg", "image/gif", "image/webp"];
-const MOST_IMAGE = 5 * 1024 * 1024;
-const MOST_TEXT = 1_000_000;
 const MOST = 32;
 
+/** The most of a picture and of a text that go with a message, in bytes. */
+const MOST_IMAGE = 3_700_000;
+export const MOST_TEXT = 990_000;
+
 let last = 0;
+
+/** With a number of its own among all that is attached. */
+export function numbered(one: Attachment): Attached {
+  return { ...one, id: (last += 1) };
+}
+
+/** What a part is as an attachment; `title`: what the person calls it. */
+export function attached(part: ChatPart, title?: string): Attached {
+  return numbered(attachmentOf(part, title));
+}
 
 /** Attaches files to the next message; what cannot be attached is said. */
 export function attach(hands: Hands, files: Iterable<File>): void {
@@ -26,24 +44,20 @@ export function attach(hands: Hands, files: Iterable<File>): void {
 }
 
 /** Adds something to the next message. */
-export function add(hands: Hands, one: Omit<Attached, "id">): void {
+export function add(hands: Hands, one: Attached): void {
   const { composing } = hands.state;
   if (composing.attached.length >= MOST) throw new CodedError("ERR_INVALID_REQUEST", `A message has at most ${MOST} attachments. Remove one first.`);
-  hands.change({ composing: { ...composing, attached: [...composing.attached, { ...one, id: (last += 1) }] } });
+  hands.change({ composing: { ...composing, attached: [...composing.attached, one] } });
 }
 
-async function read(file: File): Promise<Omit<Attached, "id">> {
-  if (IMAGES.includes(file.type)) return attachmentOf({ type: "image", mediaType: file.type, data: await base64Of(file) }, file.name);
-  if (file.size > MOST_TEXT) throw new CodedError("ERR_INVALID_REQUEST", `${file.name} has ${sizeWords(file.size)}. A text can have 1 MB: attach the part that matters.`);
-  return attachmentOf({ type: "text", title: file.name, text: decoded(file.name, new Uint8Array(await file.arrayBuffer())) });
-}
-
-async function base64Of(file: File): Promise<string> {
-  if (file.size > MOST_IMAGE) throw new CodedError("ERR_INVALID_REQUEST", `${file.name} has ${sizeWords(file.size)}. A picture can have 5 MB: make it smaller first.`);
+async function read(file: File): Promise<Attached> {
+  const name = file.name.slice(0, 300);
+  const isImage = IMAGES.includes(file.type);
+  const most = isImage ? MOST_IMAGE : MOST_TEXT;
+  if (file.size > most) throw new CodedError("ERR_INVALID_REQUEST", `${name} has ${sizeWords(file.size)}. ${isImage ? "A picture" : "A text"} can have ${sizeWords(most)}: ${isImage ? "make it smaller first" : "attach the part that matters"}.`);
   const bytes = new Uint8Array(await file.arrayBuffer());
-  let text = "";
-  for (let at = 0; at < bytes.length; at += 0x8000) text += String.fromCharCode(...bytes.subarray(at, at + 0x8000));
-  return btoa(text);
+  if (isImage) return attached({ type: "image", mediaType: file.type, data: base64(bytes) }, name);
+  return attached({ type: "text", title: name, text: decoded(name, bytes) });
 }
 
 function decoded(name: string, bytes: Uint8Array): string {

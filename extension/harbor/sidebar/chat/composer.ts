@@ -9,13 +9,13 @@ import type { Hands } from "../hands.ts";
 import { button, failure } from "../parts.ts";
 import type { Attached } from "../store.ts";
 import type { Action } from "./actions.ts";
-import { ATTACH, attach } from "./attaching.ts";
+import { ATTACH, FILES, attach } from "./attaching.ts";
+import { FIELD, field, put, typed } from "./field.ts";
+import { PAGE_ACT } from "./page_doing.ts";
 import { matching, slashMenu } from "./slash.ts";
 import { atKey, atList, atProps, atTyped } from "./at_list.ts";
 import { attachedChip, pageChip, pageKey } from "./page_chip.ts";
 import { SAY, isBusy } from "./talk.ts";
-
-const FIELD = "say-text";
 
 export interface Composer {
   send(text: string): void;
@@ -27,22 +27,6 @@ export interface Composer {
 }
 
 const draftOf = (id: string | undefined) => `draft ${id ?? "new"}`;
-
-const field = () => document.getElementById(FIELD) as HTMLTextAreaElement | null;
-
-/** What is typed so far. */
-export function typed(): string {
-  return field()?.value ?? "";
-}
-
-/** Puts a text into the field, where the person goes on. */
-export function put(text: string): void {
-  const found = field();
-  if (found === null) return;
-  found.value = text;
-  found.focus();
-  found.setSelectionRange(text.length, text.length);
-}
 
 /** Brings back what was typed into this chat and never sent. */
 export async function restore(id: string | undefined): Promise<void> {
@@ -96,6 +80,7 @@ export function composer(hands: Hands, doing: Composer): Child[] {
   return [
     failure(hands, SAY),
     failure(hands, ATTACH),
+    failure(hands, PAGE_ACT),
     // Each in a place of its own: what comes and goes there moves nothing, least of all the field.
     h("div", { key: "page place" }, ...pageChip(hands)),
     h("div", { key: "at place" }, ...atList(hands)),
@@ -121,8 +106,8 @@ function attachButton(hands: Hands): Child[] {
     input.value = "";
   };
   return [
-    h("label.glyph.clip", { for: "attach", title: "Attach files", key: "clip" }, h("span.unseen", {}, "Attach files")),
-    h("input.unseen", { id: "attach", type: "file", multiple: true, key: "attach", on: { change } }),
+    h("label.glyph.clip", { for: FILES, title: "Attach files", key: "clip" }, h("span.unseen", {}, "Attach files")),
+    h("input.unseen", { id: FILES, type: "file", multiple: true, key: "attach", on: { change } }),
   ];
 }
 

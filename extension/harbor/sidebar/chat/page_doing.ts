@@ -6,7 +6,8 @@ import { askForAllSites, askForSite, tabOf } from "../../../shared/browser/tabs.
 import type { PageText } from "../../page/forms.ts";
 import type { Hands } from "../hands.ts";
 import type { Attached } from "../store.ts";
-import { put, typed } from "./composer.ts";
+import { add } from "./attaching.ts";
+import { put, typed } from "./field.ts";
 import { changePage, choiceOf, choose, hostsOf, lookAtPage } from "./page_open.ts";
 import { roomFor } from "./page_parts.ts";
 import { type OpenPage, standingOf } from "./page_rules.ts";
@@ -55,9 +56,9 @@ export function roomOf(hands: Hands): number {
   return roomFor(hands.state.models?.list.find((model) => model.id === id)?.context_window);
 }
 
-export function attach(hands: Hands, ...more: Attached[]): void {
-  const { composing } = hands.state;
-  hands.change({ composing: { ...composing, attached: [...composing.attached, ...more] } });
+/** Attaches something; the person goes on in the field. */
+export function attach(hands: Hands, one: Attached): void {
+  add(hands, one);
   put(typed());
 }
 

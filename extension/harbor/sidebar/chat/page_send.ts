@@ -10,7 +10,7 @@ import { isFields } from "../../../shared/ports/wire.ts";
 import type { PageRead } from "../../page/forms.ts";
 import type { Hands } from "../hands.ts";
 import type { Attached } from "../store.ts";
-import { put, typed } from "./composer.ts";
+import { put, typed } from "./field.ts";
 import { PAGE_ACT, allowed, roomOf, withPage } from "./page_doing.ts";
 import { changePage, hostsOf } from "./page_open.ts";
 import { type Parts, inParts, isAboutPage, isSummarise, tokensOf } from "./page_parts.ts";

@@ -7,6 +7,7 @@ import { type TabView, pictureOf, placeIn, runIn, tabOf } from "../../../shared/
 import { blobOf, smaller } from "../../browser/picture.ts";
 import { type Answers, type Ask, type Asks, PAGE_FILE, PAGE_PART, type PageRead, type PageText } from "../../page/forms.ts";
 import type { Attached } from "../store.ts";
+import { attached } from "./attaching.ts";
 import { fitted } from "./page_parts.ts";
 import { isSameDocument } from "./page_rules.ts";
 
@@ -80,22 +81,9 @@ export async function readPicked(tab: number): Promise<PageText | undefined> {
   return whole(tab, async () => text);
 }
 
-/** Below zero: whoever else attaches something counts upwards. */
-let last = 0;
-
 /** What was read as an attachment, cut where it does not fit. */
 export function attachedPage({ url, title, text }: PageText, room: number): Attached {
-  const cut = fitted(text, room).text;
-  return { id: (last -= 1), is: "page", title: title || new URL(url).host, text: cut, part: { type: "page", url, title, text: cut } };
-}
-
-/** A text with a name. */
-export function attachedText(title: string, text: string): Attached {
-  return { id: (last -= 1), is: "text", title, text, part: { type: "text", title, text } };
-}
-
-export function attachedImage(title: string, mediaType: string, data: string): Attached {
-  return { id: (last -= 1), is: "image", title, url: `data:${mediaType};base64,${data}`, part: { type: "image", mediaType, data } };
+  return attached({ type: "page", url, title, text: fitted(text, room).text }, title || new URL(url).host);
 }
 
 /** What is to be seen of a page, without what stands in its secret fields. */
@@ -108,7 +96,7 @@ export async function takePicture({ id: tab, url }: TabView): Promise<Attached> 
     const after = await tabOf(tab);
     if (after === undefined || !after.active || !isSameDocument(after.url, url)) throw new PageError(GONE);
     const { data, mediaType } = await smaller(blobOf(picture));
-    return attachedImage("Picture of the page", mediaType, data);
+    return attached({ type: "image", mediaType, data }, "Picture of the page");
   } finally {
     await askPage(tab, "veil", { over: "nothing" }).catch(() => undefined);
   }

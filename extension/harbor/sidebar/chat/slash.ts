@@ -8,6 +8,9 @@ import { oneLine } from "../parts.ts";
 import { type Action, actionsOf } from "./actions.ts";
 import type { Composer } from "./composer.ts";
 
+/** So many are listed. */
+const MOST = 12;
+
 /** Which of the actions is marked. */
 let at = 0;
 
@@ -20,7 +23,7 @@ interface Matching {
 /** The actions whose names begin with what is typed. */
 export function matching(hands: Hands, doing: Composer, typed: string): Matching {
   const [, word] = /^\/([\w.-]*)$/.exec(typed) ?? [];
-  const found = word === undefined ? [] : actionsOf(hands, doing).filter(({ name }) => name.startsWith(word.toLowerCase()));
+  const found = word === undefined ? [] : actionsOf(hands, doing).filter(({ name }) => name.startsWith(word.toLowerCase())).slice(0, MOST);
   if (at >= found.length) at = 0;
   const key = (event: KeyboardEvent): boolean => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
@@ -40,5 +43,5 @@ export function slashMenu(hands: Hands, doing: Composer, typed: string): Child {
   if (found.length === 0) return undefined;
   const row = ({ name, words, run }: Action, index: number) =>
     h("li", { key: name, role: "option", "aria-selected": String(index === at) }, h("button.option", { type: "button", "aria-pressed": String(index === at), on: { click: run } }, h("span.mono", {}, "/", oneLine(name)), h("span.soft", {}, oneLine(words))));
-  return h("ul.options.slash", { role: "listbox", "aria-label": "Actions", key: "slash" }, ...found.slice(0, 12).map(row));
+  return h("ul.options.slash", { role: "listbox", "aria-label": "Actions", key: "slash" }, ...found.map(row));
 }

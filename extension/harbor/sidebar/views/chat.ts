@@ -4,8 +4,11 @@
 
 import { openTab, sessionStore } from "../../../shared/browser/api.ts";
 import type { Fields } from "../../../shared/ports/wire.ts";
+import { forgetPrompts } from "../chat/actions.ts";
+import { numbered } from "../chat/attaching.ts";
 import { chatMenu } from "../chat/chat_menu.ts";
-import { composer, put, restore } from "../chat/composer.ts";
+import { composer, restore } from "../chat/composer.ts";
+import { put } from "../chat/field.ts";
 import { firstRun } from "../chat/first_run.ts";
 import { conversation } from "../chat/list.ts";
 import { mismatch } from "../chat/mismatch.ts";
@@ -38,7 +41,7 @@ const talkOf = (hands: Hands): Talk => (talk ??= new Talk(hands, (said) => giveB
 
 /** What the bridge did not take is in the field again. */
 function giveBack(hands: Hands, { text, attachments }: Said): void {
-  const attached = attachments.map((one, id) => ({ ...one, id }));
+  const attached = attachments.map(numbered);
   hands.change({ composing: { ...hands.state.composing, attached } });
   put(text);
 }
@@ -58,6 +61,7 @@ export const chat: View<Here> = {
   },
   heard(hands, _, type, payload: Fields) {
     if (type === "chat_event") talkOf(hands).heard(asEvent(payload));
+    else if (type === "servers") forgetPrompts();
   },
   top: (hands) => [
     modelMenu(hands),
@@ -97,7 +101,7 @@ function lastOf(now: Chat | undefined): Extract<Item, { is: "person" }> | undefi
 function talked(hands: Hands, now: Chat): Child[] {
   return conversation(hands, now, more, {
     edit: ({ text, at, attachments }) => {
-      const attached = attachments.map((one, id) => ({ ...one, id }));
+      const attached = attachments.map(numbered);
       hands.change({ composing: { ...hands.state.composing, editing: at, attached } });
       put(text);
     },
