@@ -97,7 +97,11 @@ export function serverMenu(hands: Hands): VNode {
   const words = chosen === undefined ? "All tools" : chosen.length === 0 ? "No tools" : count(chosen.length, "server");
   const boxes = servers.map(({ server_id: id, label }) => {
     const isOn = chosen === undefined || chosen.includes(id);
-    const change = () => choose(hands, isOn ? (chosen ?? servers.map(({ server_id }) => server_id)).filter((one) => one !== id) : [...(chosen ?? []), id]);
+    const change = () => {
+      // As it is when it is pressed: what is drawn may be a frame older.
+      const now = serversOf(hands) ?? servers.map(({ server_id }) => server_id);
+      choose(hands, now.includes(id) ? now.filter((one) => one !== id) : [...now, id]);
+    };
     return h("li", { key: id }, h("button.option.switch", { type: "button", role: "switch", "aria-checked": String(isOn), on: { click: change } }, oneLine(label)));
   });
   const none = servers.length === 0 ? h("p.soft", {}, "No servers yet. ", h("a", { href: hrefOf({ at: "add" }) }, "Add one")) : undefined;

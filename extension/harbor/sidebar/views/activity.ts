@@ -59,9 +59,10 @@ const WHO_WORDS: { [who in (typeof WHO)[number]]: string } = { all: "All", sites
 
 function filter(hands: Hands, ofAll: boolean): VNode {
   const { logged } = hands.state;
-  const choose = (patch: Partial<LogFilter>) => hands.change({ logged: { ...logged, ...patch } });
+  // As it is when it is pressed: what is drawn may be a frame older.
+  const choose = (patch: Partial<LogFilter>) => hands.change({ logged: { ...hands.state.logged, ...patch } });
   const one = (who: (typeof WHO)[number]) => button(WHO_WORDS[who], () => choose({ who }), { key: who, class: "segment", "data-who": who, "aria-pressed": String(logged.who === who) });
-  const failed = button("Failed only", () => choose({ failed: !logged.failed }), { key: "failed", class: "segment apart", id: "failed-only", "aria-pressed": String(logged.failed) });
+  const failed = button("Failed only", () => choose({ failed: !hands.state.logged.failed }), { key: "failed", class: "segment apart", id: "failed-only", "aria-pressed": String(logged.failed) });
   return h("div.segments", { key: "filter", role: "group", "aria-label": "What is shown" }, ...(ofAll ? WHO.map(one) : []), failed);
 }
 
