@@ -32,6 +32,7 @@ use crate::agent::Agent;
 use crate::catalog::{Catalog, CatalogParts};
 use crate::config::watch::Watch;
 use crate::config::{ConfigError, LiveConfig, Settings, file};
+use crate::engines::Engines;
 use crate::front::metrics::{Exporter, MetricsError};
 use crate::front::notify::Notifier;
 use crate::front::{socket, stdio};
@@ -201,6 +202,7 @@ struct Bridge {
     supervisor: Rc<Supervisor>,
     catalog: Rc<Catalog>,
     models: Rc<Models>,
+    engines: Rc<Engines>,
     host: Rc<Host>,
     router: Rc<Router>,
     traces: Rc<Traces>,
@@ -261,13 +263,18 @@ impl Bridge {
             note: note_of_chats(&host),
         });
         let models = models.await.map_err(AppError::Store)?;
+        let table = store::engines::EngineTable::open(database.clone()).await.map_err(AppError::Store)?;
+        let engines =
+            Engines::open(supervisor.clone(), models.clone(), table).await.map_err(AppError::Store)?;
+        let of_models: Weak<Engines> = Rc::downgrade(&engines);
+        models.use_engines(of_models);
         let sessions = Sessions::at(paths.sessions(), supervisor.secrets().clone());
         let agent = Agent::new(host.clone(), models.clone(), sessions);
         let router = Router::new(
             supervisor.clone(),
             host.clone(),
             catalog.clone(),
-            models.clone(),
+            (models.clone(), engines.clone()),
             agent,
             Installations::new(supervisor.clone(), host.clone(), catalog.clone(), definitions),
         );
@@ -288,7 +295,7 @@ impl Bridge {
             Rc::downgrade(&router),
             Rc::downgrade(&exporter),
         ));
-        Ok(Self { supervisor, catalog, models, host, router, traces, database, _exporter: exporter })
+        Ok(Self { supervisor, catalog, models, engines, host, router, traces, database, _exporter: exporter })
     }
 
     /// Serves until something ends it. The service manager gets signs of life until the end.
@@ -366,6 +373,7 @@ impl Bridge {
         for client in &clients {
             client.end_with(&error);
         }
+        self.engines.stop_all();
         tokio::join!(self.supervisor.end_all(DRAIN), self.catalog.end(DRAIN), self.models.end(DRAIN));
         for client in &clients {
             client.outbox().close();

@@ -8,6 +8,7 @@ pub mod catalog;
 pub mod check;
 pub mod closing;
 pub mod config;
+pub mod engines;
 pub mod front;
 pub mod host;
 pub mod install;

@@ -13,6 +13,9 @@ pub struct ServerId(pub(crate) Arc<str>);
 pub const RULE: &str =
     "1 to 64 letters, digits, '.', '_' or '-', starting with a letter or digit, without '..' or '__'";
 
+/// How the ids of engines begin.
+const ENGINE: &str = "engine.";
+
 impl ServerId {
     /// Checks `text`; `None` when it breaks [`RULE`].
     #[must_use]
@@ -24,6 +27,18 @@ impl ServerId {
             && bytes.iter().all(plain)
             && bytes.windows(2).all(|pair| !matches!(pair, b".." | b"__"));
         ok.then(|| Self(text.into()))
+    }
+
+    /// The id under which an engine named `name` has its log; `None` when it breaks [`RULE`]. No server may have it.
+    #[must_use]
+    pub fn of_engine(name: &str) -> Option<Self> {
+        Self::parse(&format!("{ENGINE}{name}"))
+    }
+
+    /// True if it is an engine's.
+    #[must_use]
+    pub fn is_of_engine(&self) -> bool {
+        self.0.starts_with(ENGINE)
     }
 
     /// The id as text that costs nothing to keep.

@@ -234,6 +234,18 @@ impl Paths {
         self.work.join("servers")
     }
 
+    /// The files of models that were fetched.
+    #[must_use]
+    pub fn models(&self) -> PathBuf {
+        self.work.join("models")
+    }
+
+    /// The directory of an engine.
+    #[must_use]
+    pub fn engine(&self, name: &str) -> PathBuf {
+        self.work.join("engines").join(name)
+    }
+
     /// Conversations of the person with their models.
     #[must_use]
     pub fn sessions(&self) -> PathBuf {

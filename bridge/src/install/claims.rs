@@ -49,16 +49,15 @@ pub(super) async fn claim_new(installs: &Installations, id: &ServerId) -> Result
     not_there(installs, id).map(|()| claim)
 }
 
-/// Checks that the name may be a server's: no other kind of source has it.
+/// Checks that the name may be a server's: no other kind of source has it, and no engine.
 pub(super) fn may_be_named(id: &ServerId) -> Result<(), ErrorBody> {
-    match source_id::is_reserved(id) {
-        false => Ok(()),
-        true => {
-            let message =
-                format!("{id} is the name of the browser's own tools; give the server another name");
-            Err(ErrorBody::new(Code::InvalidParams, message).with("field", "server_id"))
-        }
-    }
+    let whose = match (source_id::is_reserved(id), id.is_of_engine()) {
+        (false, false) => return Ok(()),
+        (true, _) => "of the browser's own tools",
+        (false, true) => "of a program that runs models",
+    };
+    let message = format!("{id} is the name {whose}; give the server another name");
+    Err(ErrorBody::new(Code::InvalidParams, message).with("field", "server_id"))
 }
 
 /// Checks that no server has the name, and that a server may have it.

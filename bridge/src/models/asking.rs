@@ -52,7 +52,11 @@ impl Models {
 
     /// Passes a message on to the one who waits for it. The last message ends the request.
     fn give(&self, id: u32, message: FromModel) {
-        let is_last = !matches!(&message, FromModel::Event { event, .. } if !is_end(event));
+        let is_last = match &message {
+            FromModel::Event { event, .. } => is_end(event),
+            FromModel::Pulling { .. } => false,
+            _ => true,
+        };
         let mut open = self.open.borrow_mut();
         let sender = match is_last {
             true => open.remove(&id).map(|open| open.heard),
@@ -163,6 +167,8 @@ impl WorkerOwner<ModelLink> for Models {
             | FromModel::Detected { id, .. }
             | FromModel::Counted { id, .. }
             | FromModel::Scaled { id, .. }
+            | FromModel::Pulling { id, .. }
+            | FromModel::Pulled { id }
             | FromModel::Failed { id, .. } => *id,
         };
         self.give(id, said);

@@ -251,7 +251,7 @@ impl Models {
     }
 
     /// Stores a provider: it is on disk before it holds.
-    async fn store(&self, provider: Provider) -> Result<ProviderView, ErrorBody> {
+    pub(super) async fn store(&self, provider: Provider) -> Result<ProviderView, ErrorBody> {
         self.tables.put(&provider).await.map_err(|error| unstored(&error))?;
         let mut providers = self.providers.borrow_mut();
         for other in providers.values_mut() {

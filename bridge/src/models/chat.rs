@@ -29,6 +29,7 @@ use harbor_policy::suggest::hint;
 use super::asking::ModelRequestGuard;
 use super::conversation::{self, PartialAnswer};
 use super::errors::{failed, invalid, no_model, no_provider, of_another_person, refused, too_long, unstored};
+use super::local::Aim;
 use super::owners::another_person_at;
 use super::record::{ModelCaller, Noted};
 use super::{DAY, Models, Problem, dialect_of, kind_of};
@@ -197,7 +198,7 @@ impl Models {
         let model = self.model_of(&provider, model.as_deref(), to_origin).await?;
         let (bill, options) = self.reserve(who, &provider, &model, (&messages, &tools), options)?;
         let found = self.target(&provider, to_origin).await;
-        let target = found.inspect_err(|error| bill.code.set(Some(error.code)))?;
+        let Aim { target, in_use: _in_use } = found.inspect_err(|error| bill.code.set(Some(error.code)))?;
         bill.is_sent.set(true);
         let limits = ChatLimits::default();
         let asked = self.ask(|id| {
@@ -383,7 +384,10 @@ impl Models {
     ///
     /// # Errors
     /// When the key cannot be read, or another person's program answers at the provider's address.
-    pub(super) async fn target(&self, provider: &Provider, to_origin: bool) -> Result<Target, ErrorBody> {
+    pub(super) async fn target(&self, provider: &Provider, to_origin: bool) -> Result<Aim, ErrorBody> {
+        if let Some(aim) = self.aim_at_engine(&provider.id, to_origin).await? {
+            return Ok(aim);
+        }
         if !provider.allow_other_user
             && let Some(user) = another_person_at(&provider.base_url).await
         {
@@ -399,14 +403,16 @@ impl Models {
             }
             false => None,
         };
-        Ok(Target {
+        let target = Target {
             provider: provider.id.clone(),
             kind: kind_of(provider),
             dialect: dialect_of(provider),
             base_url: provider.base_url.clone(),
             allow_private: provider.allow_private,
             key,
-        })
+            socket: None,
+        };
+        Ok(Aim { target, in_use: None })
     }
 }
 

@@ -13,6 +13,7 @@ use harbor_policy::access::ModelPermit;
 use harbor_policy::models::counts_tokens;
 
 use super::listing::PATIENCE;
+use super::local::Aim;
 use super::{Models, conversation, dialect_of, kind_of};
 use crate::store::models::Exactness;
 
@@ -69,7 +70,7 @@ impl Models {
             return Ok(None);
         }
         let model = self.model_of(&provider, model, false).await?;
-        let target = self.target(&provider, true).await?;
+        let Aim { target, in_use: _in_use } = self.target(&provider, true).await?;
         let mut asked = self.ask(|id| {
             ToModel::Count(Chat {
                 id,

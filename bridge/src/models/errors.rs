@@ -32,6 +32,11 @@ fn sentence(cause: Cause) -> &'static str {
     }
 }
 
+/// A failure in the bridge's own words.
+pub(super) fn ours(cause: Cause, message: &str) -> Failure {
+    Failure { cause, status: None, retry_after_ms: None, message: message.to_owned() }
+}
+
 /// A model did not answer, or not completely.
 pub(super) fn failed(failure: &Failure, provider: &str, model: &str, to_origin: bool) -> ErrorBody {
     let message = match to_origin {

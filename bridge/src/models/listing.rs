@@ -14,7 +14,8 @@ use harbor_ipc_proto::link::model::{Cause, Failure, Found, FromModel, Model, PLA
 use harbor_policy::models::{about, id_for, is_local, local_port};
 use tokio::task::JoinSet;
 
-use super::errors::failed;
+use super::errors::{failed, ours};
+use super::local::Aim;
 use super::owners::another_person_at;
 use super::{Models, ports};
 use crate::store::models::Provider;
@@ -100,7 +101,11 @@ impl Models {
 
     /// Asks a provider for its models.
     pub(super) async fn list(self: &Rc<Self>, provider: &Provider) -> Result<Vec<ModelView>, Failure> {
-        let target = self.target(provider, false).await.map_err(|error| unread(&error))?;
+        if let Some(model) = self.engine_at_rest(&provider.id) {
+            return Ok(vec![view(&provider.id, true, unasked(model))]);
+        }
+        let Aim { target, in_use: _in_use } =
+            self.target(provider, false).await.map_err(|error| unread(&error))?;
         let mut asked = self.ask(|id| ToModel::Models { id, target });
         let answer = match tokio::time::timeout(PATIENCE, asked.next()).await {
             Ok(FromModel::Models { models, .. }) => Ok(models),
@@ -121,7 +126,7 @@ impl Models {
     /// When there is no provider with this id, or its key cannot be read.
     pub async fn check(self: &Rc<Self>, id: &str) -> Result<Checked, ErrorBody> {
         let provider = self.provider(id)?;
-        let target = self.target(&provider, false).await?;
+        let Aim { target, in_use: _in_use } = self.target(&provider, false).await?;
         let began = Instant::now();
         let mut asked = self.ask(|id| ToModel::Check { id, target });
         let (latency, failure) = match tokio::time::timeout(PATIENCE, asked.next()).await {
@@ -209,8 +214,17 @@ fn view(provider: &str, here: bool, model: Model) -> ModelView {
     }
 }
 
-fn ours(cause: Cause, message: &str) -> Failure {
-    Failure { cause, status: None, retry_after_ms: None, message: message.to_owned() }
+/// The model of an engine that was not asked.
+fn unasked(id: String) -> Model {
+    Model {
+        id,
+        context_window: None,
+        max_output: None,
+        tools: None,
+        vision: None,
+        reasoning: None,
+        is_remote: false,
+    }
 }
 
 fn unread(error: &ErrorBody) -> Failure {

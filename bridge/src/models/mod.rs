@@ -18,6 +18,8 @@ mod conversation;
 mod counting;
 mod errors;
 mod listing;
+mod local;
+mod local_engines;
 mod open_request;
 mod owners;
 mod pictures;
@@ -49,6 +51,7 @@ pub use self::chosen::ChosenModel;
 pub use self::conversation::{kept_messages, usage_view, written};
 pub use self::counting::CountedConversation;
 pub use self::listing::{Checked, Detected, Listed};
+pub use self::local_engines::{EngineDown, EnginePlace, EngineReach, LocalEngines, Reaching};
 pub use self::record::{ModelCaller, Noted};
 
 use self::open_request::OpenModelRequest;
@@ -99,6 +102,8 @@ pub struct Models {
     /// Models that their providers did not know when they were last asked, and the time of that.
     untold: RefCell<BTreeMap<(String, String), Instant>>,
     listener: RefCell<Option<Rc<dyn Fn()>>>,
+    /// The programs on this machine that Harbor starts.
+    engines: RefCell<Option<Weak<dyn LocalEngines>>>,
     /// True if nothing of an earlier bridge is left.
     may_start: Cell<bool>,
     /// Held from the last look at a provider until its change is stored, so changes happen one after the
@@ -141,6 +146,7 @@ impl Models {
             known: RefCell::default(),
             untold: RefCell::default(),
             listener: RefCell::default(),
+            engines: RefCell::default(),
             may_start: Cell::default(),
             changing: tokio::sync::Mutex::default(),
         }))

@@ -6,9 +6,9 @@ use std::rc::Rc;
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{
-    AgentRequest, ApprovalRequest, BridgeRequest, CatalogRequest, CredentialRequest, HostRequest,
-    InstallRequest, McpRequest, ModelRequest, OauthRequest, ServerRequest, SourceRequest, StatusRequest,
-    WorkRequest,
+    AgentRequest, ApprovalRequest, BridgeRequest, CatalogRequest, CredentialRequest, EngineRequest,
+    HostRequest, InstallRequest, McpRequest, ModelRequest, OauthRequest, ServerRequest, SourceRequest,
+    StatusRequest, WorkRequest,
 };
 use harbor_ipc_proto::source_id::SourceKind;
 use harbor_policy::access::Pass;
@@ -19,7 +19,7 @@ use super::pending_reply::PendingReply;
 use super::reply::Handled;
 use super::state::Router;
 use super::{
-    agent, agent_runs, approvals, catalog, config, credentials, definitions, grants, install, mcp,
+    agent, agent_runs, approvals, catalog, config, credentials, definitions, engines, grants, install, mcp,
     mcp_client, metrics, models, oauth, origins, questions, sandbox, secret_store, servers, session, status,
     tool_sources, watching,
 };
@@ -67,6 +67,7 @@ impl<'a> RequestContext<'a> {
             WorkRequest::Status(request) => Box::pin(self.status(request)).await,
             WorkRequest::Host(request) => Box::pin(self.host(request)).await,
             WorkRequest::Model(request) => Box::pin(self.models(request)).await,
+            WorkRequest::Engine(request) => Box::pin(self.engines(request)).await,
             WorkRequest::Agent(request) => Box::pin(self.agent(request)).await,
             WorkRequest::Approval(request) => Box::pin(self.approval(request)).await,
             WorkRequest::Source(request) => self.sources(request),
@@ -266,6 +267,17 @@ impl<'a> RequestContext<'a> {
             ModelRequest::LlmUsage(message) => models::usage(router, &message).await,
             ModelRequest::LlmSetBudget(message) => models::set_budget(router, client, message).await,
             ModelRequest::LlmListBudgets(_) => models::budgets(router),
+        }
+    }
+
+    async fn engines(self, request: EngineRequest) -> Handled {
+        let (router, client, id) = (self.router, self.client, self.id);
+        match request {
+            EngineRequest::LlmSetupStatus(_) => engines::status(router).await,
+            EngineRequest::LlmStartLocal(message) => engines::start(router, client, id, message).await,
+            EngineRequest::LlmStopLocal(message) => engines::stop(router, client, message).await,
+            EngineRequest::LlmDownloadModel(message) => engines::pull(router, client, id, message).await,
+            EngineRequest::LlmDeleteModel(message) => engines::delete(router, client, message).await,
         }
     }
 

@@ -21,6 +21,7 @@ mod credential_view;
 mod credentials;
 mod definitions;
 mod dispatch;
+mod engines;
 mod feed;
 mod flows;
 mod grants;

@@ -90,7 +90,9 @@ pub(super) async fn remove(router: &Rc<Router>, client: &Client, message: LlmRem
     let (router, sender) = (router.clone(), client.sender());
     to_the_end(async move {
         router.host.trail.decided(LlmRemoveProvider::TAG, &sender, about(&message.id), false).await?;
-        reply(LlmRemoveProviderResult { removed: router.models.remove(&message.id).await? })
+        let removed = router.models.remove(&message.id).await?;
+        router.engines.forget(&message.id).await?;
+        reply(LlmRemoveProviderResult { removed })
     })
     .await
 }

@@ -16,6 +16,7 @@ use super::refusals::denied;
 use crate::agent::Agent;
 use crate::browser::Browsers;
 use crate::catalog::Catalog;
+use crate::engines::Engines;
 use crate::host::Host;
 use crate::install::Installations;
 use crate::models::Models;
@@ -31,6 +32,8 @@ pub struct Router {
     pub catalog: Rc<Catalog>,
     /// The person's language models.
     pub models: Rc<Models>,
+    /// The programs on this machine that run models.
+    pub(super) engines: Rc<Engines>,
     /// The sessions in which models use tools.
     pub agent: Rc<Agent>,
     pub(super) browsers: Rc<Browsers>,
@@ -52,7 +55,7 @@ impl Router {
         supervisor: Rc<Supervisor>,
         host: Rc<Host>,
         catalog: Rc<Catalog>,
-        models: Rc<Models>,
+        (models, engines): (Rc<Models>, Rc<Engines>),
         agent: Rc<Agent>,
         installs: Rc<Installations>,
     ) -> Rc<Self> {
@@ -62,6 +65,7 @@ impl Router {
             host,
             catalog,
             models,
+            engines,
             agent,
             installs,
             flows: Flows::default(),

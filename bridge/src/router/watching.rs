@@ -36,7 +36,10 @@ pub(super) fn servers(router: &Router, client: &Client, message: &WatchServers) 
 }
 
 pub(super) async fn logs(router: &Router, client: &Rc<Client>, message: &McpGetLogs) -> Handled {
-    let server = router.host.server(&message.server_id)?;
+    let server = match router.engines.by_log(message.server_id.as_str()) {
+        Some(engine) => engine,
+        None => router.host.server(&message.server_id)?,
+    };
     let limit = usize::try_from(message.limit.unwrap_or(LOG_LINES)).unwrap_or(usize::MAX).min(MAX_LINES);
     let follow = || {
         if let Some(follow) = message.follow {

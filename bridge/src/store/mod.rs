@@ -11,6 +11,7 @@ pub mod database;
 pub mod definition_table;
 pub mod definitions;
 mod disk_reserve;
+pub mod engines;
 pub mod grants;
 pub mod images;
 pub mod instance;

@@ -11,6 +11,7 @@
 
 mod asks;
 mod claims;
+mod engines;
 mod errand_runners;
 mod facts;
 mod for_installation;
@@ -57,8 +58,9 @@ pub use logs::{Line, MAX_LINES, Source};
 pub use meter::{ProcessUsage, Stores, UsageMeasurement};
 pub(crate) use server::PLANNED;
 pub use server::{
-    AuthorizationRequest, Confined, Denied, NEEDS_BUILD, NoInstance, PERSON, RemarkedOutcome, Server,
-    ServerOnDisk, ServerSnapshot, StartListener, TrialOf, UnansweredReason, Unavailable, User,
+    AuthorizationRequest, Confined, Denied, EngineOf, InUse, KEY_FILE, NEEDS_BUILD, NoInstance, PERSON,
+    RemarkedOutcome, Server, ServerOnDisk, ServerSnapshot, StartListener, TrialOf, UnansweredReason,
+    Unavailable, User,
 };
 pub use shared::SupervisorParts;
 pub use start_error::StartError;

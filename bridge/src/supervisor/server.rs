@@ -14,6 +14,7 @@ mod calling;
 mod confining;
 mod container;
 mod driving;
+mod engine;
 mod events;
 mod explaining;
 mod filled;
@@ -63,11 +64,12 @@ use parts::usage::ServerUse;
 
 pub use authorizing::{AuthorizationRequest, PERSON};
 pub use call_remarks::RemarkedOutcome;
-pub use calling::{UnansweredReason, Unavailable};
+pub use calling::{InUse, UnansweredReason, Unavailable};
 pub use explaining::NEEDS_BUILD;
 pub(crate) use installing::PLANNED;
 pub use instances::{NoInstance, User};
 pub use parts::confinement::{Confined, Denied};
+pub use parts::engine::{EngineOf, KEY_FILE};
 pub use parts::life::StartListener;
 pub use parts::on_disk::ServerOnDisk;
 pub use parts::trial::TrialOf;
@@ -97,24 +99,31 @@ impl std::fmt::Debug for Server {
 
 impl Server {
     pub(super) fn new(looked: ServerOnDisk, runners: Rc<Runners>) -> Rc<Self> {
-        Self::make(looked, runners, None, None)
+        Self::make(looked, runners, (None, None), None)
     }
 
     /// One that is tried out: a package is installed anew for it.
     pub(super) fn on_trial(stored: Stored, runners: Rc<Runners>, trial: TrialOf) -> Rc<Self> {
         let missing = stored.definition.image.is_some() || trial.package.is_some();
-        Self::make(ServerOnDisk { stored, image: None, missing }, runners, Some(trial), None)
+        Self::make(ServerOnDisk { stored, image: None, missing }, runners, (Some(trial), None), None)
+    }
+
+    /// A program that runs models, in place of a server.
+    pub(super) fn as_engine(stored: Stored, runners: Rc<Runners>, engine: EngineOf) -> Rc<Self> {
+        let looked = ServerOnDisk { stored, image: None, missing: false };
+        Self::make(looked, runners, (None, Some(engine)), None)
     }
 
     fn make(
         looked: ServerOnDisk,
         runners: Rc<Runners>,
-        trial: Option<TrialOf>,
+        (trial, engine): (Option<TrialOf>, Option<EngineOf>),
         owner: Option<InstanceOwner<Self>>,
     ) -> Rc<Self> {
         let ServerOnDisk { stored: Stored { server_id: id, definition, era }, image, missing } = looked;
         let package = ServerPackage::new(&definition, &id, &runners.shared.locks, trial.as_ref(), image);
-        let identity = Identity::new((id, definition), package.wanted().is_some(), owner.is_some(), trial);
+        let (has_package, is_instance) = (package.wanted().is_some(), owner.is_some());
+        let identity = Identity::new((id, definition), has_package, is_instance, (trial, engine));
         Rc::new(Self {
             life: Life::new(identity.rules(), missing),
             place: ServerPlace::new(runners, era),

@@ -105,6 +105,8 @@ const PAGES = {
 
 /** A provider's type or id. */
 const provider = needed((value) => typeof value === "string" && /^[a-z][a-z0-9-]{0,127}$/.test(value), "a provider's id");
+/** The name of a fetched model: no path, which could be any program's. */
+const modelFile = needed((value) => typeof value === "string" && /^[A-Za-z0-9][\w.-]{0,127}$/.test(value), "the name of a fetched model");
 const on = needed((value) => value === true, "true");
 const grouping = needed((value) => value === "day" || value === "principal", "`day` or `principal`");
 
@@ -126,6 +128,11 @@ const MODELS = {
   llm_get_active: {},
   llm_set_active: { provider_id: provider, model_id: may(text) },
   llm_usage: { since: may(whole), group_by: grouping },
+  llm_setup_status: {},
+  llm_download_model: { model_id: text, sha256: may(text), progress: may(yesNo) },
+  llm_delete_model: { model_id: modelFile },
+  llm_start_local: { model_id: modelFile },
+  llm_stop_local: { provider_id: provider },
   llm_list_budgets: {},
   llm_set_budget: { principal: text, tokens_per_day: may(whole) },
 } as const;

@@ -4,9 +4,10 @@ use std::fmt::Write as _;
 
 use super::{
     AGENT_OBJECTS, AGENT_REPLIES, APPROVAL_OBJECTS, APPROVAL_REPLIES, CATALOG_OBJECTS, CREDENTIAL_OBJECTS,
-    HOST_OBJECTS, INSTALL_OBJECTS, INSTALLATION_REPLIES, MODEL_OBJECTS, MODEL_REPLIES, MessageDoc,
-    OAUTH_OBJECTS, OBJECTS, PUSHES, REPLIES, REQUESTS, SANDBOX_OBJECTS, SECRET_REPLIES, SOURCE_OBJECTS,
-    SOURCE_REPLIES, STATS_OBJECTS, STATUS_OBJECTS, SandboxSettings, Supervision,
+    ENGINE_OBJECTS, ENGINE_REPLIES, HOST_OBJECTS, INSTALL_OBJECTS, INSTALLATION_REPLIES, MODEL_OBJECTS,
+    MODEL_REPLIES, MessageDoc, OAUTH_OBJECTS, OBJECTS, PUSHES, REPLIES, REQUESTS, SANDBOX_OBJECTS,
+    SECRET_REPLIES, SOURCE_OBJECTS, SOURCE_REPLIES, STATS_OBJECTS, STATUS_OBJECTS, SandboxSettings,
+    Supervision,
 };
 use crate::codes::Code;
 
@@ -61,6 +62,7 @@ pub(super) fn replies() -> impl Iterator<Item = &'static MessageDoc> {
         .chain(INSTALLATION_REPLIES)
         .chain(SECRET_REPLIES)
         .chain(MODEL_REPLIES)
+        .chain(ENGINE_REPLIES)
         .chain(AGENT_REPLIES)
         .chain(APPROVAL_REPLIES)
         .chain(SOURCE_REPLIES)
@@ -84,6 +86,7 @@ pub fn objects() -> impl Iterator<Item = &'static MessageDoc> {
         .chain(CATALOG_OBJECTS)
         .chain(INSTALL_OBJECTS)
         .chain(MODEL_OBJECTS)
+        .chain(ENGINE_OBJECTS)
         .chain(AGENT_OBJECTS)
         .chain(APPROVAL_OBJECTS)
         .chain(SOURCE_OBJECTS)
@@ -128,6 +131,7 @@ mod tests {
                     INSTALLATION_REPLIES,
                     SECRET_REPLIES,
                     MODEL_REPLIES,
+                    ENGINE_REPLIES,
                     AGENT_REPLIES,
                     APPROVAL_REPLIES,
                     SOURCE_REPLIES

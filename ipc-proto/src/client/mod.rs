@@ -16,6 +16,7 @@ mod catalog;
 mod credentials;
 mod define;
 pub mod docs;
+mod engines;
 pub mod envelope;
 mod host;
 #[cfg(test)]
@@ -44,6 +45,7 @@ pub use agent::*;
 pub use approvals::*;
 pub use catalog::*;
 pub use credentials::*;
+pub use engines::*;
 pub use host::*;
 pub use install::*;
 pub use models::*;

@@ -12,6 +12,7 @@ use crate::json::{Json, Pieces};
 
 mod agent;
 mod approvals;
+mod engines;
 mod installation;
 mod models;
 mod secrets;
@@ -19,6 +20,7 @@ mod tool_sources;
 
 pub use agent::*;
 pub use approvals::*;
+pub use engines::*;
 pub use installation::*;
 pub use models::*;
 pub use secrets::*;

@@ -10,6 +10,7 @@ mod agent;
 mod approvals;
 mod catalog;
 mod credentials;
+mod engines;
 mod host;
 mod install;
 mod mcp;
@@ -24,6 +25,7 @@ pub use agent::*;
 pub use approvals::*;
 pub use catalog::*;
 pub use credentials::*;
+pub use engines::*;
 pub use host::*;
 pub use install::*;
 pub use mcp::*;
@@ -111,6 +113,7 @@ join! {
     Status StatusRequest,
     Host HostRequest,
     Model ModelRequest,
+    Engine EngineRequest,
     Agent AgentRequest,
     Approval ApprovalRequest,
     Source SourceRequest,
@@ -139,6 +142,7 @@ work! {
     StatusRequest
     HostRequest
     ModelRequest
+    EngineRequest
     AgentRequest
     ApprovalRequest
     SourceRequest
@@ -157,6 +161,7 @@ const CATEGORIES: &[&[MessageDoc]] = &[
     StatusRequest::ALL,
     HostRequest::ALL,
     ModelRequest::ALL,
+    EngineRequest::ALL,
     AgentRequest::ALL,
     ApprovalRequest::ALL,
     SourceRequest::ALL,

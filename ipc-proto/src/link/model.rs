@@ -10,6 +10,8 @@
 //!   ► Scale { id }  ─► Scaled { id } | Failed { id }
 //!   ► Check { id }  ─► Checked { id }
 //!   ► Detect { id } ─► Detected { id }
+//!   ► Await { id }  ─► Checked { id }      once an engine has loaded its model, or the time is over
+//!   ► Pull { id }   ─► Pulling { id }, … , Pulled { id } | Failed { id }
 //!   ► Shutdown, or the end of the link ─► the process ends
 //! ```
 //!
@@ -80,6 +82,25 @@ pub enum ToModel {
         /// The longest side that the result may have, in pixels.
         longest: u32,
     },
+    /// Wait until an engine of Harbor's own has loaded its model. Answered by one [`FromModel::Checked`]; dropping the request
+    /// ends the wait.
+    Await {
+        /// Comes back in the answer.
+        id: u32,
+        /// The engine.
+        target: Target,
+        /// How long it may take, in milliseconds.
+        limit_ms: u64,
+    },
+    /// Have an Ollama fetch a model.
+    Pull {
+        /// Comes back in each answer.
+        id: u32,
+        /// The Ollama.
+        target: Target,
+        /// The model, in its words.
+        model: String,
+    },
 }
 
 /// The address of a provider and how to speak to it.
@@ -99,6 +120,9 @@ pub struct Target {
     pub allow_private: bool,
     /// The key. It goes to scheme, host and port of `base_url` and nowhere else.
     pub key: Option<Secret>,
+    /// The path of the Unix socket at which it answers, if it is an engine of Harbor's own. Then `base_url` is connected to
+    /// nowhere else.
+    pub socket: Option<String>,
 }
 
 /// A request to a model.
@@ -177,7 +201,7 @@ pub enum FromModel {
         /// In the provider's order, at most 4096.
         models: Vec<Model>,
     },
-    /// The answer to [`ToModel::Check`].
+    /// The answer to [`ToModel::Check`] and [`ToModel::Await`].
     Checked {
         /// The id of the request.
         id: u32,
@@ -213,6 +237,22 @@ pub enum FromModel {
         id: u32,
         /// The smaller picture, or the same one if it is small enough.
         image: Image,
+    },
+    /// How far a [`ToModel::Pull`] is.
+    Pulling {
+        /// The id of the request.
+        id: u32,
+        /// Ollama's words on its work now, at most 200 characters.
+        status: String,
+        /// How many bytes of the part that it fetches have come; 0 if it does not say.
+        done: u64,
+        /// How many bytes that part has; 0 if it does not say.
+        total: u64,
+    },
+    /// The answer to [`ToModel::Pull`]: the model is there.
+    Pulled {
+        /// The id of the request.
+        id: u32,
     },
 }
 

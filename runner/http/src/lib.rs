@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   harbor-runner-http BRIDGE_PID isolated|shared MARK    link on stdin; see harbor_runner::program
-//!   harbor-runner-http fetch …, unpack …                  a step of an installer; see download
+//!   harbor-runner-http fetch …, fetch-long …, unpack …     a step of an installer; see download
 //!
 //!   Wire ──lines──► lines ──────┬─► exchange: a POST, and the answer to it ─┐
 //!                               ├─► standing: the stream of a session      ─┼─► http ─► server

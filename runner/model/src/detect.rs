@@ -62,6 +62,7 @@ async fn look(clients: &Clients, place: ProviderPort) -> Option<Found> {
         base_url: format!("http://127.0.0.1:{}", place.port),
         allow_private: false,
         key: None,
+        socket: None,
     };
     let way = clients.way(&target).ok()?;
     let (version, needs_key) = match place.kind {

@@ -3,7 +3,7 @@
 //! ```text
 //!  program ─ link ─► worker ─ a task for each request ─┬─► chat: retries, limits, credit ─► way (HTTP) ─► provider
 //!                                                      ├─► catalog: which models               │
-//!                                                      ├─► check, detect, count                ▼
+//!                                                      ├─► check, detect, count, ready, pull   ▼
 //!    Event ◄── answer: calls, thoughts, end ◄── dialect: one file a format ◄── stream: bytes cut anywhere
 //! ```
 //!
@@ -28,6 +28,8 @@ mod pictures;
 mod places;
 pub mod program;
 mod provider_http;
+mod pull;
+mod ready;
 mod retry;
 mod schema;
 pub mod stream;

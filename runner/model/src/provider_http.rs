@@ -12,7 +12,7 @@ use harbor_ipc_proto::secret::Secret;
 use harbor_policy::remote::{AllowedAddresses, place};
 use harbor_web::address::Rules;
 use harbor_web::body::{self, NoBody, is_packed};
-use harbor_web::client::direct;
+use harbor_web::client::{at_socket, direct};
 use harbor_web::trouble::Trouble;
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, Response};
@@ -31,10 +31,13 @@ const MAX_ERROR: usize = 64 * 1024;
 /// The version of its API that Anthropic wants named.
 const ANTHROPIC_VERSION: (&str, &str) = ("anthropic-version", "2023-06-01");
 
-/// Clients by scheme, host, port and reach. They hold connections, and no key.
+/// The marks of a client: scheme, host and port, the reach, and the socket of an engine.
+type ClientKey = (String, bool, Option<String>);
+
+/// Clients by their places. They hold connections, and no key.
 #[derive(Debug, Default)]
 pub struct Clients {
-    kept: RefCell<HashMap<(String, bool), Client>>,
+    kept: RefCell<HashMap<ClientKey, Client>>,
 }
 
 /// The way to one provider.
@@ -73,13 +76,15 @@ impl Clients {
     /// When its URL is none, or may not be connected to.
     pub fn way(&self, target: &Target) -> Result<Way, Failure> {
         let base = places::base(target)?;
-        let client = self.client(&base, target.allow_private)?;
+        let client = self.client(&base, target)?;
         let own = headers(target.dialect, target.key.as_ref())?;
         Ok(Way { client, base, dialect: target.dialect, own, key: target.key.clone() })
     }
 
-    fn client(&self, base: &Url, allow_private: bool) -> Result<Client, Failure> {
-        let known = (base.origin().ascii_serialization(), allow_private);
+    fn client(&self, base: &Url, target: &Target) -> Result<Client, Failure> {
+        let Target { allow_private, socket, .. } = target;
+        let allow_private = *allow_private;
+        let known = (base.origin().ascii_serialization(), allow_private, socket.clone());
         let mut kept = self.kept.borrow_mut();
         if let Some(client) = kept.get(&known) {
             return Ok(client.clone());
@@ -87,7 +92,11 @@ impl Clients {
         let unusable = |trouble: Trouble| unanswered(trouble, &place(base));
         let rules = Rules::within(base, AllowedAddresses::of(base, allow_private), allow_private)
             .map_err(unusable)?;
-        let client = direct(rules, base).map_err(unusable)?;
+        let client = match socket {
+            Some(socket) => at_socket(rules, base, socket),
+            None => direct(rules, base),
+        };
+        let client = client.map_err(unusable)?;
         if kept.len() >= KEPT {
             kept.clear();
         }

@@ -11,7 +11,7 @@ use crate::failure::failed;
 use crate::open::Open;
 use crate::provider_http::Clients;
 use crate::to_bridge::Up;
-use crate::{catalog, chat, check, count, detect, pictures};
+use crate::{catalog, chat, check, count, detect, pictures, pull, ready};
 
 /// The worker.
 #[derive(Debug)]
@@ -45,6 +45,22 @@ impl Worker {
                 let (latency_ms, failure) = check::check(&clients, &target).await;
                 FromModel::Checked { id, latency_ms, failure }
             }),
+            ToModel::Await { id, target, limit_ms } => self.answer(id, async move |clients| {
+                let (latency_ms, failure) = ready::ready(&clients, &target, limit_ms).await;
+                FromModel::Checked { id, latency_ms, failure }
+            }),
+            ToModel::Pull { id, target, model } => {
+                let up = self.up.clone();
+                self.answer(id, async move |clients| {
+                    let told = |status: String, done, total| {
+                        up.send(&FromModel::Pulling { id, status, done, total })
+                    };
+                    match pull::pull(&clients, &target, &model, told).await {
+                        Ok(()) => FromModel::Pulled { id },
+                        Err(failure) => FromModel::Failed { id, failure },
+                    }
+                })
+            }
             ToModel::Detect { id, places } => self.answer(id, async move |clients| {
                 let found = detect::detect(&clients, &places).await;
                 FromModel::Detected { id, found }

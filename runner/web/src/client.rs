@@ -50,6 +50,14 @@ pub fn direct(rules: Rules, url: &Url) -> Result<Client, Trouble> {
     built(if url.scheme() == "http" { builder.tls_certs_only([]) } else { builder })
 }
 
+/// A client for a program on this machine that answers at a Unix socket, and nowhere else.
+///
+/// # Errors
+/// When no client can be made.
+pub fn at_socket(rules: Rules, url: &Url, socket: &str) -> Result<Client, Trouble> {
+    built(builder(rules, url).unix_socket(socket).tls_certs_only([]))
+}
+
 fn builder(rules: Rules, url: &Url) -> ClientBuilder {
     Client::builder()
         .user_agent(USER_AGENT)

@@ -15,6 +15,7 @@ const ROOMS: &[(&str, u32)] = &[
     ("front", 7),
     ("router", 6),
     ("agent", 5),
+    ("engines", 5),
     ("browser", 5),
     ("install", 5),
     ("check", 4),

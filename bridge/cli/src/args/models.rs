@@ -7,6 +7,8 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand, ValueHint};
 use harbor_ipc_proto::model::{Dialect, Kind};
 
+use super::values::millis;
+
 #[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
 pub enum Models {
     /// Show the models of all providers
@@ -41,6 +43,29 @@ pub enum Models {
     ///
     /// Harbor sends nothing more to the programs that it finds before you add them.
     Detect,
+    Start(NewEngine),
+    /// Stop a program that Harbor has started; its provider stays
+    Stop {
+        /// The id of its provider; all of them if absent
+        id: Option<String>,
+    },
+    /// Show the programs that Harbor has started, and the models that it has fetched
+    Local,
+    Pull(NewModelFile),
+    /// Delete a fetched model
+    Delete {
+        /// Its name, as `harbor models local` shows it
+        name: String,
+    },
+    /// Show how large a model may be for the memory of this machine, or whether a file fits
+    Fits {
+        /// A file of a model
+        #[arg(value_hint = ValueHint::FilePath)]
+        file: Option<std::path::PathBuf>,
+        /// The tokens of a conversation that are to fit as well
+        #[arg(long, value_name = "TOKENS", default_value_t = 8192)]
+        context: u32,
+    },
     /// Show how many tokens models have used, by day, model and who asked
     Usage,
     /// Show or set the daily token budgets
@@ -103,4 +128,62 @@ pub struct NewProvider {
     /// Allow a program of another user of this machine; it reads every conversation
     #[arg(long)]
     pub allow_other_user: bool,
+}
+
+/// Start a model on this machine, in a sandbox, and add it as a provider
+///
+/// A GGUF file needs an engine: `llama-server` on your PATH, or the program that --engine names. A llamafile is a
+/// program of its own. The engine has no network, and nobody reaches it but Harbor. It ends when nobody has asked it
+/// for half an hour; the next question starts it again.
+///
+/// Example: `harbor models start ~/models/qwen3-4b.gguf`
+///
+/// Example: `harbor models start qwen3-4b --engine ~/llama.cpp/llama-server --device /dev/dri/renderD128`
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub struct NewEngine {
+    /// A GGUF file or a llamafile, the name of a fetched model, or the id of an earlier start
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub file: String,
+    /// The program that runs a GGUF file (default: llama-server)
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
+    pub engine: Option<String>,
+    /// The most tokens of a conversation (default: the engine's own choice)
+    #[arg(long, value_name = "TOKENS")]
+    pub context: Option<u32>,
+    /// A device node that it may use, such as a graphics card's; may be repeated
+    #[arg(long = "device", value_name = "PATH", value_hint = ValueHint::FilePath)]
+    pub devices: Vec<String>,
+    /// The most memory that it may take, in MiB (default: by the size of its file)
+    #[arg(long, value_name = "MIB")]
+    pub memory: Option<u64>,
+    /// How long it may take to load the model, 1 to 580 (default 300)
+    #[arg(long, value_name = "SECONDS", value_parser = millis(1.0, 580.0))]
+    pub start_timeout: Option<u64>,
+}
+
+/// Fetch a model's file, or have Ollama fetch a model
+///
+/// A file needs its SHA-256, which the place that offers it says. A fetch that breaks off goes on where it stopped when
+/// you type the command again. Ctrl-C ends it.
+///
+/// Example: `harbor models pull https://models.example/qwen3-4b.gguf --sha256 9f86d0…`
+///
+/// Example: `harbor models pull ollama:qwen3:4b`
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub struct NewModelFile {
+    /// The address of a GGUF file or a llamafile, or ollama:NAME
+    #[arg(value_name = "URL", value_hint = ValueHint::Url)]
+    pub url: String,
+    /// The SHA-256 of the file
+    #[arg(long, value_name = "HEX")]
+    pub sha256: Option<String>,
+    /// Its name here (default: as in the address)
+    #[arg(long)]
+    pub name: Option<String>,
+    /// Allow an address without TLS
+    #[arg(long)]
+    pub allow_http: bool,
+    /// Allow a private address
+    #[arg(long)]
+    pub allow_private: bool,
 }

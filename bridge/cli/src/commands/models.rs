@@ -2,6 +2,8 @@
 //!
 //! Owns the tables and the next step where there is nothing yet. Must never print a key, nor take one from the command line.
 
+mod engines;
+mod pulling;
 mod tables;
 
 use std::time::Duration;
@@ -42,6 +44,12 @@ pub fn run(client: &mut Client, wanted: &Models, screen: &mut Screen) -> Result<
         Models::Default { model: Some(model) } => default(client, model, screen),
         Models::Default { model: None } => show_default(client, screen),
         Models::Detect => detect(client, screen),
+        Models::Start(new) => engines::start(client, new, screen),
+        Models::Stop { id } => engines::stop(client, id.as_deref(), screen),
+        Models::Local => engines::local(client, screen),
+        Models::Pull(new) => pulling::pull(client, new, screen),
+        Models::Delete { name } => pulling::delete(client, name, screen),
+        Models::Fits { file, context } => pulling::fits(client, file.as_deref(), *context, screen),
         Models::Usage => usage(client, screen),
         Models::Budget { principal: Some(principal), tokens: Some(tokens) } => {
             set_budget(client, principal, *tokens, screen)

@@ -47,6 +47,9 @@ impl Pair for ModelLink {
             FromModel::Checked { id, latency_ms, failure } => {
                 FromModel::Checked { id, latency_ms, failure: failure.map(bounded) }
             }
+            FromModel::Pulling { id, status, done, total } => {
+                FromModel::Pulling { id, status: line(&status), done, total }
+            }
             other => other,
         })
     }

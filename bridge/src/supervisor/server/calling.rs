@@ -51,13 +51,14 @@ pub struct Unavailable {
 }
 
 /// A call on its way: the server is in use until it ends.
-struct InUse {
+#[derive(Debug)]
+pub struct InUse {
     server: Rc<Server>,
     _slot: Slot,
 }
 
 impl InUse {
-    fn begin(server: &Rc<Server>, slot: Slot) -> Self {
+    pub(super) fn begin(server: &Rc<Server>, slot: Slot) -> Self {
         server.usage.begin_call();
         Self { server: server.clone(), _slot: slot }
     }
@@ -193,7 +194,7 @@ impl Server {
         rests.then(|| self.unavailable(None))
     }
 
-    fn unavailable(&self, waited: Option<Duration>) -> Unavailable {
+    pub(super) fn unavailable(&self, waited: Option<Duration>) -> Unavailable {
         let status = self.status();
         Unavailable {
             state: status.state,

@@ -94,7 +94,7 @@ impl Server {
         // It runs what the plain server has installed.
         let (image, missing) = (self.package.image(), self.life.installs_first());
         let looked = ServerOnDisk { stored, image, missing };
-        let instance = Self::make(looked, self.runners().clone(), None, Some(owner));
+        let instance = Self::make(looked, self.runners().clone(), (None, None), Some(owner));
         let ended = self.instances.ended(Self::is_down);
         instance.follow(ended.into_iter().filter(|one| one.key() == Some(&key)).collect());
         self.instances.add(key, instance.clone(), Self::is_down);
@@ -176,9 +176,10 @@ impl Server {
     /// The directory of its own directories.
     pub(super) fn own_root(&self) -> PathBuf {
         let paths = &self.runners().shared.paths;
-        match self.key() {
-            Some(key) => paths.server_instances(self.id().as_str()).join(key),
-            None => paths.server(self.id().as_str()),
+        match (self.key(), self.identity.engine()) {
+            (_, Some(engine)) => engine.root.clone(),
+            (Some(key), None) => paths.server_instances(self.id().as_str()).join(key),
+            (None, None) => paths.server(self.id().as_str()),
         }
     }
 

@@ -14,9 +14,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use harbor_home::Paths;
-use harbor_home::files::private_directory;
+use harbor_home::files::{private_directory, write_atomically};
 use harbor_ipc_proto::client::SandboxSettings;
-use harbor_ipc_proto::link::runner::{Launch, ToRunner};
+use harbor_ipc_proto::link::runner::Launch;
+use harbor_ipc_proto::secret::Secret;
 use harbor_policy::credentials::Credentials;
 use harbor_policy::environment;
 use harbor_policy::lifecycle::State;
@@ -29,6 +30,7 @@ use harbor_policy::sandbox;
 use super::Server;
 use super::explaining::way_back;
 use super::parts::confinement::Confined;
+use super::parts::engine::KEY_FILE;
 use super::parts::package::pinned;
 use super::prepared::{LaunchTarget, Prepared, Unprepared};
 use super::secrets::wipe;
@@ -173,11 +175,12 @@ impl Server {
         let launch = self.launch_of(prepared, self.settings().start_timeout)?;
         let place = self.place_for_start();
         let place = place.map_err(|error| format!("start a runner: {error}"))?;
-        let message = ToRunner::Connect { server: place.number, launch };
+        let (number, message) = (place.number, self.start_message(place.number, launch));
         place.runner.link.send(&message);
         wipe(message);
         place.runner.link.hide(place.number, self.secrets.redactor());
         self.place.take(place);
+        self.tell_launch(number);
         Ok(())
     }
 
@@ -189,7 +192,7 @@ impl Server {
         turn: Option<LeftoversGuard>,
     ) -> Result<Prepared, Unprepared> {
         let secrets = match start.installer {
-            None if !self.is_alone() => self.secrets().await?,
+            None if !self.is_alone() && self.identity.engine().is_none() => self.secrets().await?,
             _ => Credentials::default(),
         };
         let prepared = self.off_the_loop(start, |preparing| {
@@ -255,6 +258,7 @@ impl Server {
             runtimes,
             runtime: self.runtime_path(),
             alone: !installs && self.is_alone(),
+            engine: self.identity.engine().map(|engine| (engine.models.clone(), engine.key.clone())),
             start,
             shared,
             ever_written,
@@ -350,6 +354,8 @@ struct Preparing {
     /// The interpreter of its package, where that is not the usual one.
     runtime: Option<String>,
     start: LaunchTarget,
+    /// The directory of models that an engine reads, and its key.
+    engine: Option<(Option<PathBuf>, Secret)>,
     /// True if it is a version on trial, which gets nothing of the person's.
     alone: bool,
     /// True if the servers share a runner.
@@ -367,6 +373,10 @@ impl Preparing {
             None => drop(remove_tree(&tmp)),
         }
         private_directory(&tmp).map_err(|error| format!("prepare its temporary directory: {error}"))?;
+        if let Some((_, key)) = self.engine.as_ref().filter(|(_, key)| !key.is_empty()) {
+            let written = write_atomically(&data.join(KEY_FILE), key.expose().as_bytes());
+            written.map_err(|error| format!("write its key: {error}"))?;
+        }
         Ok(())
     }
 
@@ -415,7 +425,10 @@ impl Preparing {
             socket: self.paths.socket().ok().as_deref(),
             data: &data,
             tmp: &tmp,
-            package: self.package.is_some().then_some(package.as_path()),
+            package: match &self.engine {
+                Some((models, _)) => models.as_deref(),
+                None => self.package.is_some().then_some(package.as_path()),
+            },
             installs,
             shared: self.shared,
             ever_written: &self.ever_written,

@@ -2,7 +2,7 @@
 //
 // Owns the form of that. Must never have a place for a key.
 
-import type { EnvironmentKey, ModelUsage, Provider, ProviderType } from "../../../shared/protocol/generated/messages.ts";
+import type { EnvironmentKey, ModelUsage, Provider, ProviderType, SetupStatus } from "../../../shared/protocol/generated/messages.ts";
 
 /** The provider's answer to a check. */
 export interface Checked {
@@ -21,6 +21,10 @@ export interface Providers {
   found: { list: Provider[]; variables: EnvironmentKey[] } | undefined;
   /** The last check of each provider, by its id. */
   checks: { [provider: string]: Checked };
+  /** The files that Harbor has fetched, and the programs that it has started; `undefined`: not read yet. */
+  own: SetupStatus | undefined;
+  /** How much has come of the file that is fetched. */
+  fetched: { progress: number; total?: number } | undefined;
   /** Tokens by day, and by who asked. */
   usage: { days: ModelUsage[]; principals: ModelUsage[] } | undefined;
   /** Which type the form adds; `undefined`: the first service. */
@@ -31,4 +35,4 @@ export interface Providers {
   queries: { [list: string]: string };
 }
 
-export const NO_PROVIDERS: Providers = { list: undefined, types: { local: [], remote: [] }, found: undefined, checks: {}, usage: undefined, type: undefined, removing: undefined, queries: {} };
+export const NO_PROVIDERS: Providers = { list: undefined, types: { local: [], remote: [] }, found: undefined, checks: {}, own: undefined, fetched: undefined, usage: undefined, type: undefined, removing: undefined, queries: {} };

@@ -5,6 +5,7 @@
 import { type Child, type VNode, h } from "../dom.ts";
 import type { Hands, View } from "../hands.ts";
 import { addPart, foundHere, placeSign } from "../models/adding.ts";
+import { loadOwn, ownModels } from "../models/fetching.ts";
 import { providerRow } from "../models/provider.ts";
 import { detect, know, loadProviders, loadUsage, providersFailed } from "../models/reading.ts";
 import { usagePart } from "../models/usage.ts";
@@ -18,6 +19,7 @@ export const models: View<{ at: "models" }> = {
     know(hands, { removing: undefined, queries: {} });
     loadProviders(hands, signal);
     detect(hands, signal);
+    loadOwn(hands, signal);
     loadUsage(hands, signal);
     loadBudgets(hands, signal);
   },
@@ -34,6 +36,8 @@ export const models: View<{ at: "models" }> = {
       h("h3", {}, "Found on this machine"),
       h("div", { key: "found" }, ...foundHere(hands)),
       ...variables(found?.variables ?? []),
+      h("h3", {}, "Harbor's own"),
+      h("div", { key: "own" }, ...ownModels(hands)),
       h("h3", {}, "Add a provider"),
       addPart(hands, list.length === 0),
       h("h3", {}, "Usage"),

@@ -1023,6 +1023,50 @@ export interface Requests {
   };
   /** Lists the budgets, and how much of each was used today. */
   llm_list_budgets: Record<never, never>;
+  /** Lists the engines that were started once, and the models that were fetched. */
+  llm_setup_status: Record<never, never>;
+  /** Starts an engine in a sandbox, waits until it has loaded its model, and adds it as a provider. One that runs already is given as it is. A later request to its provider starts it again, unless `llm_stop_local` has stopped it. */
+  llm_start_local: {
+    /** The absolute path of a GGUF file or a llamafile, the name of a fetched one, or the id of an engine. */
+    model_id: string;
+    /** The absolute path of the program that runs a GGUF file; absent: `llama-server` on the PATH. */
+    engine?: string;
+    /** The most tokens of a conversation; absent: the engine's own choice. */
+    context?: number;
+    /** Device nodes that the engine may use, such as `/dev/dri/renderD128`; absent: none. */
+    devices?: string[];
+    /** The most memory that it may take, in MiB, 64 to 1,048,576; absent: half as much again as its file and conversation take by Harbor's estimate, at least 2,048. */
+    memory_mb?: number;
+    /** How long it may take to load the model, in milliseconds, 1,000 to 580,000; absent: 300,000. */
+    start_timeout_ms?: number;
+    /** True: `progress` pushes say what happens until it is ready. */
+    progress?: boolean;
+  };
+  /** Stops engines. Their providers stay, and the next `llm_start_local` starts them again. */
+  llm_stop_local: {
+    /** The engine's id; absent: all engines. */
+    provider_id?: string;
+  };
+  /** Fetches the file of a model into `HARBOR_HOME/models`, or has Ollama fetch one. The answer comes when it is there; `cancel` ends it. What has come of a file stays, and the next request goes on behind it. */
+  llm_download_model: {
+    /** The URL of a GGUF file or a llamafile, or `ollama:NAME`: a model that the Ollama of this machine fetches. */
+    model_id: string;
+    /** The SHA-256 of the file, 64 hexadecimal digits; needed for a URL. */
+    sha256?: string;
+    /** The name of the file here, `NAME.gguf` or `NAME.llamafile`; absent: as in the URL. */
+    name?: string;
+    /** True: it may come without TLS. */
+    allow_http?: boolean;
+    /** True: it may come from a private address. */
+    allow_private?: boolean;
+    /** True: `progress` pushes say how many bytes have come, and of how many. */
+    progress?: boolean;
+  };
+  /** Deletes a fetched file. No engine may be there for it. */
+  llm_delete_model: {
+    /** Its name. */
+    model_id: string;
+  };
   /** Begins a session: a conversation that the bridge holds, with a model that may use tools. */
   chat_create_session: {
     /** The servers whose tools the session may use. An empty list: none. Absent, or `*`: all servers. */
@@ -2141,6 +2185,45 @@ export interface Replies {
     budgets: Array<Budget>;
     /** The default budget of an origin, in tokens per day. */
     of_an_origin: number;
+  };
+  /** The engines and files. */
+  llm_setup_status: {
+    /** The engines and files. */
+    status: SetupStatus;
+  };
+  /** The engine runs. */
+  llm_start_local: {
+    /** Always true; a failure is an error. */
+    success: boolean;
+    /** Its address: `unix:PATH`, or `http://127.0.0.1:PORT/v1`. */
+    url: string;
+    /** Its model: `provider:model`. */
+    modelId: string;
+    /** The id of its provider. */
+    provider: string;
+    /** The options that Harbor would have used and that this engine lacks. */
+    left_out: Array<string>;
+  };
+  /** The engines are stopped. */
+  llm_stop_local: {
+    /** True if one of them ran. */
+    stopped: boolean;
+    /** The ids of those that ran. */
+    providers: Array<string>;
+  };
+  /** The model is there. */
+  llm_download_model: {
+    /** Always true; a failure is an error. */
+    started: boolean;
+    /** Its name: `model_id` of other requests; for Ollama the model's name there. */
+    modelId: string;
+    /** A sentence for people. */
+    message: string;
+  };
+  /** The file is deleted. */
+  llm_delete_model: {
+    /** Always true; a failure is an error. */
+    deleted: boolean;
   };
   /** The session has begun. */
   chat_create_session: {
@@ -4028,6 +4111,52 @@ export interface Budget {
   used: number;
   /** Tokens that are reserved for requests under way. */
   reserved: number;
+}
+
+/** The engines, and the files of models. */
+export interface SetupStatus {
+  /** True if an engine runs. */
+  available: boolean;
+  /** The type of the first engine that runs: `llamafile` or `llama-server`. */
+  runningProvider?: string;
+  /** Its address. */
+  runningUrl?: string;
+  /** The model that it runs: `provider:model`. */
+  activeModel?: string;
+  /** The names of the fetched models. */
+  downloadedModels: Array<string>;
+  /** The files of the fetched models. */
+  files: Array<ModelFile>;
+  /** The engines that were started once. */
+  engines: Array<Engine>;
+  /** The memory that engines may take on this machine, in bytes. */
+  memory_bytes?: number;
+}
+
+/** The file of a fetched model. */
+export interface ModelFile {
+  /** Its name: `modelId` of other requests. */
+  modelId: string;
+  /** Its size. */
+  bytes: number;
+  /** Roughly the memory that it takes with a conversation of 8,192 tokens, in bytes. */
+  memory_bytes: number;
+}
+
+/** An engine. */
+export interface Engine {
+  /** The id of its provider. */
+  provider: string;
+  /** The file that it runs. */
+  file: string;
+  /** Where it is in its life, as `state` of a server. */
+  state: string;
+  /** Its address, once it was started. */
+  url?: string;
+  /** Its process id, while it runs. */
+  pid?: number;
+  /** Why it ended without being told to; absent otherwise. */
+  last_error?: string;
 }
 
 /** A conversation that the bridge holds. */

@@ -26,10 +26,11 @@ fn target() -> Target {
         base_url: "u".into(),
         allow_private: true,
         key: Some(Secret::new("k".into())),
+        socket: Some("s".into()),
     }
 }
 
-const TARGET: &[u8] = b"\x01p\x02\x01\x01u\x01\x01\x01k";
+const TARGET: &[u8] = b"\x01p\x02\x01\x01u\x01\x01\x01k\x01\x01s";
 
 fn messages() -> Vec<ModelMessage> {
     let call = ToolCall { id: "i".into(), name: "n".into(), arguments: "{}".into() };
@@ -107,6 +108,14 @@ fn golden_bytes_to_the_worker() {
         (ToModel::Detect { id: 1, places: vec![place] }, b"\x07\x01\x01\x00\x09".to_vec()),
         (ToModel::Count(chat()), with(b"\x08", &chat_bytes)),
         (ToModel::Scale { id: 1, image: image(), longest: 2 }, b"\x09\x01\x01m\x01d\x02".to_vec()),
+        (
+            ToModel::Await { id: 1, target: target(), limit_ms: 2 },
+            [b"\x0a\x01".as_slice(), TARGET, b"\x02"].concat(),
+        ),
+        (
+            ToModel::Pull { id: 1, target: target(), model: "m".into() },
+            [b"\x0b\x01".as_slice(), TARGET, b"\x01m"].concat(),
+        ),
     ];
     for (message, wanted) in &golden {
         check(message, wanted);
@@ -182,6 +191,8 @@ fn golden_bytes_of_answers() {
         (FromModel::Counted { id: 1, input_tokens: 2 }, b"\x05\x01\x02"),
         (FromModel::Failed { id: 1, failure: failed }, b"\x06\x01\x00\x01\xc8\x00\x01w"),
         (FromModel::Scaled { id: 1, image: image() }, b"\x07\x01\x01m\x01d"),
+        (FromModel::Pulling { id: 1, status: "s".into(), done: 2, total: 3 }, b"\x08\x01\x01s\x02\x03"),
+        (FromModel::Pulled { id: 1 }, b"\x09\x01"),
     ];
     for (message, wanted) in &golden {
         check(message, wanted);

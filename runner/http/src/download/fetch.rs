@@ -16,7 +16,7 @@ use harbor_ipc_proto::download::Fetched;
 use harbor_ipc_proto::hex::hex;
 use harbor_policy::package::binary::OTHER_FILE;
 use harbor_policy::remote::{AllowedAddresses, parse, place};
-use reqwest::header::LOCATION;
+use reqwest::header::{HeaderMap, LOCATION};
 use reqwest::{Response, StatusCode};
 use sha2::{Digest as _, Sha256};
 use tokio::time::timeout;
@@ -38,7 +38,7 @@ const MAX_SIGNATURE: u64 = 8 << 10;
 const LIMIT: Duration = Duration::from_secs(600);
 
 /// How long nothing may come.
-const SILENCE: Duration = Duration::from_secs(60);
+pub(super) const SILENCE: Duration = Duration::from_secs(60);
 
 /// How long a signature is looked for that nobody asked for.
 const GLANCE: Duration = Duration::from_secs(5);
@@ -66,8 +66,10 @@ async fn perform(options: &Options, url: &str) -> Result<(), String> {
         Some(key) => Some(Signed::new(key, &way.signature(&url).await?)?),
         None => None,
     };
-    let mut answer =
-        way.get(&url).await?.ok_or_else(|| format!("there is no such file at {} (HTTP 404)", place(&url)))?;
+    let mut answer = way
+        .get(&url, &HeaderMap::new())
+        .await?
+        .ok_or_else(|| format!("there is no such file at {} (HTTP 404)", place(&url)))?;
     let path = options.dir().join(DOWNLOAD);
     let wrote = |error: std::io::Error| format!("it cannot be written: {error}");
     let mut file = File::create(&path).map_err(wrote)?;
@@ -107,7 +109,7 @@ fn is_meant(fetched: &Fetched, wanted: Option<&str>) -> Result<(), String> {
 }
 
 /// Where may be fetched from.
-struct Way {
+pub(super) struct Way {
     allow_http: bool,
     /// This machine is private, too: an address may be somebody else's words, and redirects are.
     reach: AllowedAddresses,
@@ -115,7 +117,7 @@ struct Way {
 }
 
 impl Way {
-    fn of(options: &Options) -> Self {
+    pub(super) fn of(options: &Options) -> Self {
         let env = std::env::vars_os();
         let env = env.filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
         Self {
@@ -139,7 +141,7 @@ impl Way {
     async fn signature(&self, url: &Url) -> Result<String, String> {
         let mut beside = url.clone();
         beside.set_path(&format!("{}.minisig", url.path()));
-        let found = self.get(&beside).await?;
+        let found = self.get(&beside, &HeaderMap::new()).await?;
         let mut answer = found.ok_or_else(|| {
             format!(
                 "it is not signed: {} has no {}. To install it unchecked, leave out --minisign-key",
@@ -155,11 +157,12 @@ impl Way {
         String::from_utf8(text).map_err(|_| "its signature is not in minisign's format".into())
     }
 
-    /// The answer with a file; none where there is none.
-    async fn get(&self, url: &Url) -> Result<Option<Response>, String> {
+    /// The answer with a file; none where there is none. The headers say from where on it is wanted: with some, its status does,
+    /// too.
+    pub(super) async fn get(&self, url: &Url, range: &HeaderMap) -> Result<Option<Response>, String> {
         let mut url = url.clone();
         for _ in 0..=MAX_REDIRECTS {
-            let answer = self.ask(&url).await?;
+            let answer = self.ask(&url, range).await?;
             let (status, there) = (answer.status(), place(&url));
             if status.is_redirection() {
                 url = self.follow(&url, &answer)?;
@@ -167,6 +170,9 @@ impl Way {
             }
             return match status {
                 StatusCode::OK => Ok(Some(answer)),
+                StatusCode::PARTIAL_CONTENT | StatusCode::RANGE_NOT_SATISFIABLE if !range.is_empty() => {
+                    Ok(Some(answer))
+                }
                 StatusCode::NOT_FOUND | StatusCode::GONE => Ok(None),
                 StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
                     Err(format!("{there} requires a key for this file (HTTP {})", status.as_u16()))
@@ -177,12 +183,12 @@ impl Way {
         Err(format!("{} redirects too many times", place(&url)))
     }
 
-    async fn ask(&self, url: &Url) -> Result<Response, String> {
+    async fn ask(&self, url: &Url, range: &HeaderMap) -> Result<Response, String> {
         let said = |trouble: Trouble| trouble.why;
         let rules = Rules::within(url, self.reach, self.allow_http).map_err(said)?;
         let client = client(rules, url, &self.env).map_err(said)?;
         let there = place(url);
-        let asked = timeout(SILENCE, client.get(url.clone()).send()).await;
+        let asked = timeout(SILENCE, client.get(url.clone()).headers(range.clone()).send()).await;
         let answered = asked.map_err(|_| format!("{there} did not answer in time"))?;
         answered.map_err(|error| said(Trouble::from_request(&error, &there)))
     }

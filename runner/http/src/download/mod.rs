@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!  harbor-runner-http fetch …  ─► fetch: one file, its hash and its signature ─► DIR/download, DIR/fetched.json
+//!  harbor-runner-http fetch-long … ─► long: a file of any size, which goes on where it broke off ─► DIR/part
 //!  harbor-runner-http unpack … ─► archive: entries ─► disk: DIR/files ─► choice ─► DIR/unpacked.json
 //! ```
 //!
@@ -12,6 +13,7 @@ pub mod archive;
 pub mod choice;
 mod disk;
 mod fetch;
+mod long;
 pub mod machine;
 mod signature;
 mod step;
@@ -31,6 +33,7 @@ pub fn run(arguments: &[OsString]) -> Option<ExitCode> {
     let (mode, words) = arguments.split_first()?;
     let step = match mode.to_str()? {
         "fetch" => fetch::fetch,
+        "fetch-long" => |options: &Options| long::fetch_long(options).map_err(|broken| broken.to_string()),
         "unpack" => unpack::unpack,
         _ => return None,
     };

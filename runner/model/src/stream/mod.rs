@@ -15,7 +15,7 @@ use crate::dialect::{Framing, anthropic, chat, ollama};
 use crate::failure::failed;
 use crate::names::Names;
 
-mod lines;
+pub(crate) mod lines;
 
 pub use lines::Lines;
 

@@ -117,6 +117,7 @@ pub fn target(kind: Kind, dialect: Dialect, port: u16) -> Target {
         base_url: format!("http://127.0.0.1:{port}"),
         allow_private: false,
         key: Some(Secret::new("k-secret".into())),
+        socket: None,
     }
 }
 

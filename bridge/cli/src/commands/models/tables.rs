@@ -3,7 +3,9 @@
 //! Owns how each looks. Must never take the absence of an answer for a no: a value that a provider does not
 //! tell is `-`.
 
-use harbor_ipc_proto::client::{BudgetView, LlmListModelsResult, ModelUsageView, ModelView, ProviderView};
+use harbor_ipc_proto::client::{
+    BudgetView, EngineView, LlmListModelsResult, ModelFileView, ModelUsageView, ModelView, ProviderView,
+};
 
 use crate::table::Table;
 
@@ -104,4 +106,30 @@ pub fn budgets(budgets: &[BudgetView]) -> Table {
         ]);
     }
     table
+}
+
+/// The programs that Harbor has started.
+pub fn engines(engines: &[EngineView]) -> Table {
+    let mut table = Table::new(&["ENGINE", "STATE", "FILE", "WHY"]);
+    for engine in engines {
+        let why = engine.last_error.clone().unwrap_or_default();
+        table.add([engine.provider.clone(), engine.state.to_string(), engine.file.clone(), why]);
+    }
+    table
+}
+
+/// The models that were fetched. `memory`: the bytes that programs may still take.
+pub fn files(files: &[ModelFileView], memory: Option<u64>) -> Table {
+    let mut table = Table::new(&["MODEL", "SIZE", "TAKES", "FITS"]);
+    for file in files {
+        let fits = memory.map_or("-", |memory| if file.memory_bytes <= memory { "yes" } else { "no" });
+        table.add([file.modelId.clone(), gigabytes(file.bytes), gigabytes(file.memory_bytes), fits.into()]);
+    }
+    table
+}
+
+/// A size for people: `4.7 GB`.
+pub fn gigabytes(bytes: u64) -> String {
+    let tenths = bytes.saturating_add(50_000_000) / 100_000_000;
+    format!("{}.{} GB", tenths / 10, tenths % 10)
 }

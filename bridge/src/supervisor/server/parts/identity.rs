@@ -13,6 +13,7 @@ use harbor_policy::limits;
 use harbor_policy::package;
 use harbor_policy::settings::Settings;
 
+use super::engine::EngineOf;
 use super::trial::TrialOf;
 use crate::store::definitions::Definition;
 
@@ -26,6 +27,8 @@ pub(in super::super) struct Identity {
     has_package: bool,
     /// The trial, while it is nobody's server yet.
     trial: Option<TrialOf>,
+    /// The engine that it is; none for a server, which speaks MCP.
+    engine: Option<EngineOf>,
     /// True if it is started with nothing of the person's.
     alone: Cell<bool>,
     /// True if it was removed or replaced: what still happens to it is nobody's news.
@@ -39,7 +42,7 @@ impl Identity {
         (id, definition): (ServerId, Definition),
         has_package: bool,
         is_instance: bool,
-        trial: Option<TrialOf>,
+        (trial, engine): (Option<TrialOf>, Option<EngineOf>),
     ) -> Self {
         let settings = settings(&definition, has_package, is_instance).unwrap_or_else(|field| {
             tracing::warn!(server = %id, field, "its supervision cannot be read; the defaults hold");
@@ -52,8 +55,9 @@ impl Identity {
             is_instance,
             has_package,
             alone: Cell::new(trial.as_ref().is_some_and(|trial| trial.alone)),
-            gone: Cell::new(trial.is_some()),
+            gone: Cell::new(trial.is_some() || engine.is_some()),
             trial,
+            engine,
             born: wall_clock(),
         }
     }
@@ -86,6 +90,10 @@ impl Identity {
         self.trial.as_ref()
     }
 
+    pub fn engine(&self) -> Option<&EngineOf> {
+        self.engine.as_ref()
+    }
+
     pub fn is_on_trial(&self) -> bool {
         self.trial.is_some()
     }
@@ -110,7 +118,7 @@ impl Identity {
 
     /// True if it was removed: its name and its directories are another one's by now, or nobody's.
     pub fn is_removed(&self) -> bool {
-        self.is_gone() && !self.is_on_trial()
+        self.is_gone() && !self.is_on_trial() && self.engine.is_none()
     }
 
     pub fn born(&self) -> u64 {

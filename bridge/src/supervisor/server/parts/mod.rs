@@ -16,6 +16,7 @@
 //! directory. No part gives out a cell.
 
 pub(super) mod confinement;
+pub(super) mod engine;
 pub(super) mod identity;
 pub(super) mod instances;
 pub(super) mod life;

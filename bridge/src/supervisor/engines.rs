@@ -1,0 +1,40 @@
+//! The supervisor as engines need it: programs that run models.
+//!
+//! Owns their names among servers. Must never put one into the table: no client calls it.
+
+use std::path::PathBuf;
+use std::rc::Rc;
+
+use harbor_ipc_proto::server_id::ServerId;
+
+use super::Supervisor;
+use super::server::{EngineOf, Server};
+use crate::store::definitions::{Definition, Stored};
+
+impl Supervisor {
+    /// An engine, which does not run yet. Its log is under its name, which no server may have.
+    #[must_use]
+    pub fn engine(&self, name: &str, definition: Definition, of: EngineOf) -> Option<Rc<Server>> {
+        let server_id = ServerId::of_engine(name)?;
+        let stored = Stored { server_id, definition, era: None };
+        Some(Server::as_engine(stored, self.runners.clone(), of))
+    }
+
+    /// The program that fetches files.
+    #[must_use]
+    pub fn fetcher(&self) -> PathBuf {
+        self.runners.executables.fetcher().to_owned()
+    }
+
+    /// The directory of an engine.
+    #[must_use]
+    pub fn engine_root(&self, name: &str) -> PathBuf {
+        self.runners.shared.paths.engine(name)
+    }
+
+    /// The directory of the fetched models.
+    #[must_use]
+    pub fn models_directory(&self) -> PathBuf {
+        self.runners.shared.paths.models()
+    }
+}
