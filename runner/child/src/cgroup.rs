@@ -45,7 +45,7 @@ impl Delegated {
         let _ = move_below(&group);
     }
 
-    /// The group whose child a settled bridge is in, seen from one of its runners.
+    /// The group that holds the group of a settled bridge, as one of its runners finds it.
     #[must_use]
     pub fn find() -> Option<Self> {
         let own = own_group()?;
@@ -131,7 +131,7 @@ fn mount_point(mounts: &str) -> Option<PathBuf> {
     line.split(' ').nth(4).map(PathBuf::from)
 }
 
-/// True if this user may hand on memory and processes there. The root of all groups is nobody's to use.
+/// True if this user may hand on memory and processes in this group. Nobody may use the root of all groups.
 fn is_delegated(group: &Path) -> bool {
     let offered = fs::read_to_string(group.join("cgroup.controllers")).unwrap_or_default();
     let has = |name| offered.split_whitespace().any(|offer| offer == name);

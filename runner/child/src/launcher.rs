@@ -31,7 +31,7 @@ use crate::{caps, cgroup, own, passing};
 /// Longer than any failure that is told.
 pub(crate) const REPORT_SIZE: usize = 512;
 
-/// The marks that go along with a descriptor that is handed over; no failure begins with one of these.
+/// The marks that accompany a handed-over descriptor. No failure begins with one of these.
 pub(crate) const EGRESS: u8 = 0xff;
 pub(crate) const CALLS: u8 = 0xfe;
 pub(crate) const MOUNTS: u8 = 0xfd;
@@ -64,7 +64,7 @@ impl Step {
 /// Why a launch failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
-    /// Where.
+    /// The step that failed.
     pub step: Step,
     /// The operating system's error number; 0 where there is none.
     pub errno: i32,
@@ -211,7 +211,7 @@ fn give_up_rights(profile: &Profile) -> nix::Result<()> {
     }
 }
 
-/// As execvpe(3), which looks into the PATH of the caller instead of that which is handed on.
+/// Works as execvpe(3) does, which looks into the caller's PATH and not into the PATH that is handed on.
 fn become_program(
     program: &CStr,
     words: &[CString],
@@ -240,8 +240,8 @@ fn c_strings(words: &[OsString]) -> io::Result<Vec<CString>> {
     words.iter().map(|word| CString::new(word.as_bytes()).map_err(io::Error::other)).collect()
 }
 
-/// Rust ignores SIGPIPE, and an ignored signal stays ignored across execve: servers expect the default. Where files are
-/// limited, a write beyond that is to fail, and not to end the server.
+/// Rust ignores SIGPIPE, and an ignored signal stays ignored across execve: servers expect the default. A
+/// write beyond the limit for files must fail, and must not end the server.
 fn set_signals(profile: &Profile) -> nix::Result<()> {
     // SAFETY: sets dispositions that the system knows; no handler function is involved.
     #[allow(unsafe_code)]

@@ -47,7 +47,7 @@ pub enum Containment {
 /// The namespace of this process's children.
 #[derive(Debug)]
 pub struct Namespace {
-    /// To init. Its end ends init.
+    /// The socket to init. Init ends when it is closed.
     control: UnixStream,
     mounts: File,
     init: u32,
@@ -113,8 +113,8 @@ fn start_init(owner: Owner, end: &UnixStream) -> nix::Result<(Pid, OwnedFd)> {
     Ok((Pid::from_raw(i32::try_from(pid).map_err(|_| Errno::EOVERFLOW)?), handle))
 }
 
-/// Waits for init's report and enters its namespaces, except that of the mounts: this process goes on to use the
-/// /proc that it knows. Gives that namespace for the launchers.
+/// Waits for init's report and enters its namespaces, except the mount namespace, since this process keeps
+/// using the /proc that it knows. Returns the mount namespace for the launchers.
 fn join(owner: Owner, mut control: &UnixStream, pid: Pid, handle: &OwnedFd) -> Result<File, String> {
     read_report(control)?;
     let mounts = File::open(format!("/proc/{pid}/ns/mnt")).map_err(told("find the mounts"))?;

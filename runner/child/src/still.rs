@@ -8,7 +8,7 @@ use nix::unistd::Pid;
 /// Rounds of looking for processes that were started meanwhile.
 const ROUNDS: usize = 8;
 
-/// Processes that stand still as long as this is there.
+/// Processes that stand still as long as this value lives.
 #[derive(Debug)]
 pub struct Still(Vec<u32>);
 

@@ -65,7 +65,7 @@ fn user_namespace_of(namespace: impl AsFd) -> nix::Result<OwnedFd> {
     Ok(found)
 }
 
-/// Unmounts one after the other until nothing more can be; gives whether nothing is left. One may take others with it.
+/// Unmounts one after the other until nothing more can be unmounted; true if nothing is left. One may take others with it.
 fn unmount_all(is_meant: impl Fn(&Mount) -> bool) -> io::Result<bool> {
     loop {
         let mut mounts = mounted::all()?;
@@ -76,7 +76,7 @@ fn unmount_all(is_meant: impl Fn(&Mount) -> bool) -> io::Result<bool> {
     }
 }
 
-/// What the server has written is on the disk afterwards, even if it keeps a file open.
+/// Unmounts. The disk then has all that the server wrote, even if the server keeps a file open.
 fn unmount(mount: &Mount) -> bool {
     let opened = |flags| {
         let flags = flags | libc::O_NOFOLLOW | libc::O_CLOEXEC;
@@ -92,7 +92,7 @@ fn unmount(mount: &Mount) -> bool {
     is_done
 }
 
-/// The mount on which it was opened: what the path leads to may lie on top of the mount that is meant.
+/// The id of the mount on which `place` was opened: the mount that its path leads to may lie on top of that one.
 fn number_of(place: &File) -> Option<u64> {
     let about = fs::read_to_string(format!("/proc/self/fdinfo/{}", place.as_raw_fd())).ok()?;
     about.lines().find_map(|line| line.strip_prefix("mnt_id:"))?.trim().parse().ok()

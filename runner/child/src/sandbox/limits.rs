@@ -9,7 +9,7 @@ use nix::errno::Errno;
 use nix::sys::resource::{Resource, getrlimit, rlim_t, setrlimit};
 use nix::unistd::{Uid, getuid};
 
-/// Limits for each process; absent: as much as this process.
+/// Limits for each process. An absent one leaves the limit that this process has.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Limits {
     /// Bytes of data: heap, stacks of threads and private writable mappings. Not of address space, of which
@@ -25,7 +25,7 @@ pub struct Limits {
     pub nice: u8,
 }
 
-/// Timers and queued signals of this user, or in a user namespace of the server's own of the server.
+/// The most timers and queued signals of this user, or of the server if it has a user namespace of its own.
 const TIMERS: u64 = 4096;
 
 /// Holds this process, and all that it starts, to `limits`, without a way back: the soft limits are the hard ones. There are
@@ -33,7 +33,7 @@ const TIMERS: u64 = 4096;
 /// 5.14). Otherwise it counts all of this user, so that as many are added as there are now. It does not count root's.
 ///
 /// # Errors
-/// Where the kernel refuses one.
+/// When the kernel refuses a limit.
 pub fn apply(limits: &Limits, own_user_namespace: bool) -> io::Result<()> {
     limit(Resource::RLIMIT_CORE, 0)?;
     if *limits != Limits::default() {
@@ -67,7 +67,7 @@ pub fn go_first() {
     }
 }
 
-/// Sets the limit that is asked for, or the one that this process has, if that is less.
+/// Sets the requested limit, or the limit that this process has, if that is less.
 fn limit(resource: Resource, most: rlim_t) -> nix::Result<()> {
     let (_, hard) = getrlimit(resource)?;
     let most = most.min(hard);

@@ -9,7 +9,7 @@ use std::os::fd::AsRawFd as _;
 
 use nix::errno::Errno;
 
-/// Where connections go.
+/// The network that connections reach.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Network {
     /// Wherever the machine's do.
