@@ -38,7 +38,7 @@ pub struct Servers {
     own: Rc<str>,
     up: Rc<Up>,
     reaper: Rc<Reaper>,
-    /// For remote servers; who has it runs no programs.
+    /// Carries messages of remote servers. A process with a carrier runs no programs.
     carrier: Option<Rc<dyn Carrier>>,
     /// True if this process is the one runner of all servers.
     is_shared: bool,

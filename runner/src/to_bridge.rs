@@ -33,7 +33,7 @@ impl Up {
         }
     }
 
-    /// Queues a message. One that finds the bridge gone is dropped: the link's end stops everything anyway.
+    /// Queues a message. If the bridge is gone, the message is dropped: the link's end stops everything anyway.
     pub fn send(&self, message: &FromRunner<'_>) {
         let _ = self.outbox.push(|out| put_message(out, message));
     }

@@ -29,7 +29,7 @@ use crate::tunnel::{Until, carry};
 const MAX_CONNECTIONS: usize = 128;
 const HEAD_LIMIT: Duration = Duration::from_secs(10);
 
-/// How long a refused client may go on sending: a connection that is closed before is reset, and its answer may be lost.
+/// How long a refused client may still send. If the connection is closed earlier, it is reset, and the answer may be lost.
 const FAREWELL: Duration = Duration::from_secs(2);
 
 /// How long nothing is accepted after it failed, which it does when the system is short of something.

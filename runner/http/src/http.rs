@@ -41,7 +41,7 @@ pub struct Http {
 }
 
 impl Http {
-    /// For this server; `env` names the proxies.
+    /// An HTTP client for this server; `env` names the proxies.
     ///
     /// # Errors
     /// When the definition forbids its own URL, or cannot be used.
@@ -90,7 +90,7 @@ impl Http {
     /// Asks; gives the answer's head. Redirects have been followed, and a grant that had ended was renewed.
     ///
     /// # Errors
-    /// Why there is no answer, or none that may be had.
+    /// Why there is no answer, or why it may not be had.
     pub async fn ask(&self, ask: Ask) -> Result<Response, Trouble> {
         let Some(holder) = &self.holder else { return self.send(&ask, None).await };
         let token = holder.token().await?;
@@ -129,7 +129,7 @@ impl Http {
         Err(Trouble::of(RemoteEnd::Forbidden, format!("{} redirects too many times", self.place())))
     }
 
-    /// Where a redirect leads, if it may be followed.
+    /// The URL that a redirect leads to, if it may be followed.
     fn follow(&self, from: &Url, answer: &Response) -> Result<Url, Trouble> {
         let status = answer.status().as_u16();
         let forbidden = |why: String| Trouble::of(RemoteEnd::Forbidden, why);

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-/// Tries in vain, one after the other, until the stream is given up.
+/// Failed tries in a row until the stream is given up.
 const TRIES: u32 = 4;
 
 const FIRST: Duration = Duration::from_millis(500);

@@ -25,7 +25,7 @@ pub enum Popped<'a> {
     Line(&'a [u8]),
     /// A line has just crossed the bound; these are its first bytes. `OverlongEnd` will follow.
     Overlong(&'a [u8]),
-    /// That line has ended; these are its last bytes.
+    /// The overlong line has ended; these are its last bytes.
     OverlongEnd(&'a [u8]),
 }
 
@@ -59,7 +59,7 @@ impl LineSplitter {
         &mut self.buf[self.end..]
     }
 
-    /// Says that `n` bytes were read into [`space`](Self::space); gives them.
+    /// Notes that `n` bytes were read into [`space`](Self::space), and returns them.
     pub fn filled(&mut self, n: usize) -> &[u8] {
         let before = self.end;
         self.end = (self.end + n).min(self.buf.len());

@@ -140,7 +140,7 @@ fn is_id(text: &str) -> bool {
     text.starts_with(|first: char| first == '"' || first == '-' || first.is_ascii_digit())
 }
 
-/// Our own number, also where a server gives it back as a string or with a fraction of zero.
+/// Our own id, even if a server returns it as a string or with a fraction of zero.
 fn own_id(text: &str) -> Option<u64> {
     let text = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text);
     text.strip_suffix(".0").unwrap_or(text).parse().ok()

@@ -58,18 +58,18 @@ pub enum Verdict {
     Fits,
     /// It does not.
     Wrong(Mismatch),
-    /// That would take too much, or more than is read; says what of.
+    /// The check would take too much, or the data is longer than is read. Names which.
     NotChecked(&'static str),
 }
 
-/// Where data does not fit, and why.
+/// The place where data does not fit, and why.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Mismatch {
     /// A JSON pointer into the data, bounded.
     pub path: String,
     /// A sentence without the value, bounded.
     pub why: String,
-    /// The rule of the schema that does not hold, a JSON pointer into it, bounded; empty where that is not known.
+    /// The schema's rule that does not hold: a bounded JSON pointer, empty if the rule is unknown.
     pub rule: String,
 }
 
@@ -123,7 +123,7 @@ impl Checker {
         self.patterns
     }
 
-    /// Checks the JSON text `data`. What is JSON and has no value here is not checked.
+    /// Checks the JSON text `data`. JSON that cannot become a value here is not checked.
     #[must_use]
     pub fn check(&self, data: &str) -> Verdict {
         if data.len() > MAX_DATA {
@@ -163,8 +163,8 @@ impl Checker {
     }
 }
 
-/// The reason why data does not fit, without the value. Names of properties may stand in it: they are places, as in the
-/// path.
+/// The reason why data does not fit, without the value. It may hold names of properties, which are places, as
+/// in the path.
 fn sentence(error: &ValidationError<'_>) -> String {
     match error.kind() {
         // Shown unmasked by the crate.

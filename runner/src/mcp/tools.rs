@@ -27,16 +27,16 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
-/// A longer name is none.
+/// A longer name is no tool's name.
 const MAX_NAME: usize = 512;
 
-/// Deeper members are read by nobody: neither here, nor by whoever is to read a list of them.
+/// Nobody reads deeper members: neither the runner nor a reader of the list.
 const MAX_DEPTH: usize = 127;
 
-/// More members beyond the six are a mistake: clients take objects of so many.
+/// More members beside the six are a mistake: clients accept objects of this size.
 const MAX_MORE: usize = 50;
 
-/// Stands before the text of an item whose members have no RFC 8785 form, so that its hash is none of such a form.
+/// Precedes the text of an item whose members have no RFC 8785 form, so that its hash differs from that of any such form.
 const RAW: &[u8] = b"raw:";
 
 /// The items of `tools/list` that are no tools.
@@ -44,7 +44,7 @@ const RAW: &[u8] = b"raw:";
 pub struct LeftOut {
     /// How many items.
     pub count: u32,
-    /// The reason why the first of them is none.
+    /// The reason why the first of these items is no tool.
     pub first: &'static str,
 }
 
@@ -184,7 +184,7 @@ fn object(members: &[(Cow<'_, str>, Cow<'_, str>)]) -> String {
 struct Identity {
     /// None without an RFC 8785 form of its values.
     hash: Option<[u8; 32]>,
-    /// That of the six members alone, where there are others.
+    /// The hash of the six members alone, if there are other members.
     former: Option<[u8; 32]>,
     /// True if it has hidden characters, where a model reads.
     hidden: bool,

@@ -192,7 +192,7 @@ impl Session {
         self.reply(id, Outcome::Failed(failure));
     }
 
-    /// Queues a line for the server. What may be lost when it does not read, or is gone, is sent like this.
+    /// Queues a line that may be lost when the server does not read, or is gone.
     fn write(&self, fill: impl FnOnce(&mut Vec<u8>)) {
         let _ = self.try_write(fill);
     }

@@ -28,7 +28,7 @@ pub(super) enum Open {
         pages: Pages,
         /// The tools are to be taken apart.
         fetch: Option<Fetch>,
-        /// The server has announced that it has such a list.
+        /// True if the server has announced such a list.
         announced: bool,
     },
     /// A question for a sign of life; its answer needs no reading.
@@ -63,9 +63,9 @@ pub(super) struct Again {
     pub request: Request,
     /// How often the server has asked.
     pub rounds: u32,
-    /// How often, one time after the other, it has put the request off.
+    /// How often in a row the server has put the request off.
     pub delays: u32,
-    /// When it is sent again, where that does not wait for answers.
+    /// When the request is sent again, if it does not wait for answers.
     pub due: Option<Instant>,
     pub round: Option<Round>,
     /// The id of the first request, by which progress is told however often it is sent.

@@ -27,8 +27,8 @@ pub(super) struct Tools {
 }
 
 impl Tools {
-    /// Replaces all. What is known of a schema whose text stays the same stays too, so that a server that sends its
-    /// list again and again is not remarked on each time.
+    /// Replaces all tools. A schema whose text stays the same keeps its state, so that a server that sends
+    /// its list again and again causes no new remarks.
     pub(super) fn keep(&mut self, tools: &[Tool<'_>], check_output: bool) {
         let mut before = std::mem::take(&mut self.known);
         for tool in tools {
@@ -157,7 +157,7 @@ impl Schema {
 pub(super) enum State {
     /// No call needed it yet.
     Unread,
-    /// Whatever comes fits, or nothing can be said about it.
+    /// Every value fits, or nothing can be said about it.
     Open,
     /// Compiled; the time of its last use.
     Compiled(Box<Checker>, u64),

@@ -86,8 +86,8 @@ impl Session {
         self.tools.borrow_mut().schema(tool, Side::Output).map(|_| tool.into())
     }
 
-    /// Says in the log that a tool's result does not fit its schema. Where it does not is told by the schema's words: those of
-    /// results are in no log.
+    /// Says in the log that a tool's result does not fit its schema. The schema's words tell where, since
+    /// words of results are in no log.
     pub(super) fn remark_on_result(&self, tool: &str, result: &str) {
         // The list may have become another one since the call was sent.
         if self.tools.borrow_mut().schema(tool, Side::Output).is_none() {

@@ -144,7 +144,7 @@ fn of_tls(error: &rustls::Error, place: &str) -> String {
     }
 }
 
-/// The first cause of that type. What is wrapped in an `io::Error` is no source of its own.
+/// The first cause of that type. An error wrapped in an `io::Error` is not a source by itself.
 fn find<'a, T: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a T> {
     let mut cause: Option<&(dyn Error + 'static)> = Some(error);
     while let Some(inner) = cause {

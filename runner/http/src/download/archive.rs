@@ -42,7 +42,7 @@ pub struct Entry {
     pub form: Form,
 }
 
-/// Where an archive is unpacked. All paths are relative, and have neither `.` nor `..` in them.
+/// A place where an archive is unpacked. All its paths are relative and contain neither `.` nor `..`.
 pub trait Place {
     /// A directory.
     ///
@@ -222,7 +222,7 @@ fn target_of<'t>(path: &str, target: &'t [u8]) -> Result<&'t str, String> {
     }
 }
 
-/// Reads so much and no more.
+/// Reads a limited number of bytes.
 struct Bounded<R> {
     inner: R,
     left: u64,

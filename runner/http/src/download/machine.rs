@@ -62,8 +62,8 @@ pub fn form(start: &[u8]) -> Form {
     }
 }
 
-/// Reads what follows the first four bytes of every ELF: class, order of bytes, version, system; from 12 on kind and
-/// processor.
+/// Reads the header of an ELF behind its first four bytes: class, byte order, version, system; from byte 12
+/// on kind and processor.
 fn elf(rest: &[u8]) -> Form {
     let number = |at: usize| Some([*rest.get(at)?, *rest.get(at + 1)?]);
     let (Some(kind), Some(processor)) = (number(12), number(14)) else { return Form::Other };

@@ -86,7 +86,7 @@ fn nonces() -> Result<Nonces, Failure> {
     Ok(Nonces::of(&random()?, &random()?))
 }
 
-/// Asks the server as nobody: the status, and its challenge.
+/// Asks the server without a token; returns the status and the challenge.
 async fn probe(http: &Http) -> Result<(u16, String), Failure> {
     let body = concat!(
         r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"#,

@@ -45,9 +45,9 @@ impl Room {
         self.taken() > limit || self.is_low() && self.taken() > STEP
     }
 
-    /// Takes a count that had begun when so much was free. Later looks are compared with it if it is the first one, or if
-    /// room has come back. A later count would not do: what the server took before it would be missing in what it has taken,
-    /// and not in what has gone.
+    /// Takes a count that began when `free` bytes were free. Later looks are compared with this count if it
+    /// is the first, or if room has come back. A later count would miss what the server took before it, while
+    /// the free room shows that loss.
     pub(super) fn note(&mut self, free: u64, used: u64) {
         if self.before.is_none_or(|before| before.used.is_none() || free > before.free) {
             self.before = Some(Standing { free, used: Some(used) });
