@@ -35,7 +35,7 @@ struct OpenBrowserCall {
     caller: oneshot::Sender<BrowserAnswer>,
 }
 
-/// An open call. When it is dropped, the browser is told that nobody waits any more.
+/// An open call. When it is dropped, the browser is told that the call's answer is no longer needed.
 #[derive(Debug)]
 pub(super) struct BrowserCall {
     calls: Rc<BrowserCalls>,

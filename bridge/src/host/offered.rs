@@ -77,7 +77,7 @@ impl Offered {
         self.known.borrow().get(&(server.to_string(), kind.in_words())).cloned()
     }
 
-    /// Forgets a server that was removed, or that is another program now.
+    /// Forgets a server that was removed, or that runs another program now.
     pub(super) async fn forget(&self, server: &ServerId) {
         self.known.borrow_mut().retain(|(id, _), _| *id != server.as_str());
         if let Err(error) = self.table.forget(server.to_string(), None).await {

@@ -142,7 +142,7 @@ pub(super) fn budget_exceeded(run_id: &str) -> ErrorBody {
         .with_json("sent", Json::from_valid("false".into()))
 }
 
-/// There is no such run, or it is somebody else's.
+/// The error for a run that does not exist, or is somebody else's.
 pub(super) fn no_run(run_id: &str) -> ErrorBody {
     let message = "there is no such run; it has ended, or this client did not begin it for this origin";
     ErrorBody::new(Code::NotFound, message).with("run_id", run_id)

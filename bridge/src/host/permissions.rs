@@ -81,7 +81,7 @@ struct BrowserSession {
 /// A grant to be made.
 #[derive(Debug)]
 pub struct RequestedGrant {
-    /// The key that it is for.
+    /// The key that the grant is for.
     pub key: Key,
     /// The grant, and where it holds.
     pub grant: NewGrant,
@@ -114,7 +114,7 @@ pub struct Revoked {
 }
 
 impl Permissions {
-    /// The grants that are on disk. Whoever opens them has those kept trying that the disk refuses (`settling`).
+    /// Opens the grants that are on disk. The caller must keep retrying the grants that the disk refuses (`settling`).
     ///
     /// # Errors
     /// When they cannot be read at all.
@@ -146,8 +146,8 @@ impl Permissions {
         Ok(permissions)
     }
 
-    /// Makes a grant. A DENY holds at once. Calls end that ran on what it denies, or that nothing covers any
-    /// more.
+    /// Makes a grant. A DENY holds at once. Running calls end if it denies them, or if no grant covers them
+    /// any more.
     ///
     /// # Errors
     /// When there is no such grant, it has ended already, or the disk refuses a permission.
@@ -213,8 +213,8 @@ impl Permissions {
         made.map_err(|wrong| wrong_grant(&wrong))
     }
 
-    /// Takes grants back: of one type or all, of one tab or all. If no DENY is among them, that holds at
-    /// once. The calls that ran on them end.
+    /// Takes grants back, of one type or all, of one tab or all. That holds at once if no DENY is among them.
+    /// The calls that ran on them end.
     ///
     /// # Errors
     /// When a DENY would go, and that cannot be written down.
@@ -309,7 +309,7 @@ impl Permissions {
         self.grants.borrow().name(source)
     }
 
-    /// Checks whether an origin may do something; for a tool, if one is named.
+    /// Checks if an origin may do something with a scope, and with a tool, if one is named.
     ///
     /// # Errors
     /// Why not, in the words that a call would get.
@@ -416,7 +416,7 @@ impl Permissions {
         gone.len()
     }
 
-    /// One more connection of a browser session.
+    /// Notes one more connection of a browser session.
     pub fn join(&self, session: &Arc<str>) {
         self.sessions.borrow_mut().entry(session.clone()).or_default().connections += 1;
     }
@@ -444,7 +444,7 @@ impl Permissions {
         });
     }
 
-    /// True if this session of a browser is there. One that has just gone counts a little longer.
+    /// True if this session of a browser exists. A session that has just gone counts a little longer.
     pub fn knows_session(&self, session: &str) -> bool {
         self.sessions.borrow().contains_key(session)
     }

@@ -29,7 +29,7 @@ pub struct ToolCall {
     pub time: AskedTime,
     /// The run that it counts in.
     pub run_id: Option<String>,
-    /// True if the call must not wait for a stopped source that no call starts: its caller gets an error.
+    /// True if the call must not wait for a stopped source that no call starts. Its caller gets an error.
     pub unless_stopped: bool,
     /// Those who hear of the call while it is open.
     pub audience: Audience,
@@ -42,7 +42,7 @@ pub struct ToolCall {
 pub struct Consenting {
     /// The conversation that it is part of.
     pub chat: Option<Rc<Chat>>,
-    /// The tool's hash, as the model was told of the tool.
+    /// The hash of the tool when the model was told of it.
     pub told: Option<ToolHash>,
     /// The call's id in its turn.
     pub call_id: Option<String>,

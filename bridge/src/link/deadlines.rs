@@ -50,7 +50,7 @@ mod tests {
     use std::time::Duration;
 
     proptest! {
-        /// With the timer armed as told, every call is due exactly at its deadline, never before, never twice.
+        /// With the timer armed as told, every call is due exactly at its deadline, and only once.
         #[test]
         fn every_deadline_is_met(calls in prop::collection::vec((0u64..50, 0u64..50, any::<bool>()), 0..60)) {
             let start = Instant::now();

@@ -76,7 +76,7 @@ pub enum LinkEvent {
         /// MCP's method.
         method: String,
     },
-    /// A server's process is gone, and nobody asked for that. What it left behind may not be gone yet.
+    /// A server's process is gone unasked. Its remains may not be gone yet.
     Died {
         /// Which start.
         server: u32,
@@ -106,7 +106,7 @@ pub enum LinkEvent {
         /// How many.
         count: u64,
     },
-    /// One more answer came too late, just now.
+    /// Another answer came too late just now.
     LateReply {
         /// Which start.
         server: u32,
@@ -356,7 +356,7 @@ pub const NEEDS_AUTHORIZATION: &str = "needs_authorization";
 /// The cause of an end before the start: a secret that it needs is not set.
 pub const MISSING_SECRETS: &str = "missing_secrets";
 
-/// A longer URL is none that a browser opens, in bytes.
+/// The most bytes of a URL that a browser opens.
 const MAX_URL: usize = 32 * 1024;
 
 fn remote_word(kind: RemoteEnd) -> &'static str {
@@ -475,7 +475,7 @@ pub(super) fn from_message(message: FromRunner<'_>) -> Result<Option<LinkEvent>,
     }))
 }
 
-/// A copy with words of its own; `None` where they are longer than any of these are.
+/// A copy that owns its words. None if they are longer than any such words.
 fn lack(what: Lack<'_>) -> Option<Lack<'static>> {
     let own = |text: Cow<'_, str>| (text.len() <= MAX_PATH).then(|| Cow::Owned(text.into_owned()));
     Some(match what {

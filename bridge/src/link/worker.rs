@@ -34,7 +34,7 @@ const EVENTS: usize = 64;
 /// More of a text says nothing more, in characters.
 const MAX_TEXT: usize = 300;
 
-/// How long one that nobody needs may take to end.
+/// How long an unneeded worker may take to end.
 const LAST_GRACE: Duration = Duration::from_secs(3);
 
 /// The two message types between the bridge and a worker.
@@ -45,10 +45,10 @@ pub trait Pair: 'static {
     /// The longest message, in bytes; no more than that may wait for the worker either.
     const MAX_MESSAGE: usize;
 
-    /// From the bridge.
+    /// A message from the bridge.
     type To<'a>: Encode;
 
-    /// To the bridge.
+    /// A message to the bridge.
     type From<'a>: BorrowDecode<'a, ()>;
 
     /// A message to the bridge, bounded and owned.
@@ -126,8 +126,8 @@ impl<P: Pair> WorkerProcess<P> {
         self.process.pid()
     }
 
-    /// Sends a message; one that finds the worker gone is dropped: its end is an event. True if there was room for it: only so
-    /// much may wait for a worker that does not read.
+    /// Sends a message. If the worker is gone, the message is dropped, and its end is an event. False if
+    /// there is no room, since a worker that does not read has a limited queue.
     pub fn send(&self, message: &P::To<'_>) -> bool {
         self.outbox.push(|out| put_message(out, message)) != Err(Refused::Full)
     }

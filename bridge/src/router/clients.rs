@@ -62,8 +62,8 @@ impl Clients {
         self.all.borrow().iter().filter_map(Weak::upgrade).collect()
     }
 
-    /// Something was sent to `client`. If too much waits for all together, clients that do not read are cut
-    /// off, even though each alone may be within its own limit.
+    /// Relieves the memory after something was sent to `client`. If too much waits for all clients together,
+    /// those that do not read are cut off, even though each alone may be within its limit.
     pub(super) fn relieve(&self, client: &Client) {
         if client.outbox().held() < MUCH {
             return;

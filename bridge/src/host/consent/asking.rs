@@ -59,7 +59,7 @@ pub(super) struct OpenApproval {
     /// The connection whose request it is about.
     pub client: u64,
     answer: RefCell<Option<oneshot::Sender<Decision>>>,
-    /// The time since which nobody waits for an answer.
+    /// The time from which nobody waited for an answer any more.
     missed: Cell<u64>,
 }
 
@@ -222,7 +222,7 @@ impl OpenApproval {
         self.answer.borrow().as_ref().is_some_and(|sender| !sender.is_closed())
     }
 
-    /// The question as it is now.
+    /// The question in its present state.
     pub fn view(&self) -> Approval {
         let state = match &*self.answer.borrow() {
             None => "answered",
@@ -233,7 +233,7 @@ impl OpenApproval {
     }
 }
 
-/// The arguments of a call as they are shown.
+/// The arguments of a call in the form for the person.
 pub(super) fn fields(arguments: &str) -> Vec<ApprovalField> {
     let shown = shown::fields(arguments).into_iter();
     shown.map(|shown::Field { key, text, bytes }| ApprovalField { key, text, bytes }).collect()

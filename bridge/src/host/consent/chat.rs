@@ -70,7 +70,7 @@ impl Chat {
         !self.read.borrow().untrusted
     }
 
-    /// Its model reads text that the person has not typed, and with it these private names.
+    /// Notes that the model of this conversation reads text that the person has not typed, and these private names.
     pub fn reads(&self, names: Names) {
         let mut read = self.read.borrow_mut();
         read.untrusted = true;

@@ -28,8 +28,8 @@ pub(super) struct OpenRequest {
 }
 
 impl OpenRequest {
-    /// Ends its task, since nobody waits for its result any more. Gives the envelope for the answer that says
-    /// so.
+    /// Ends the task of the request, since nobody waits for its result. Returns the envelope for the answer
+    /// that says so.
     pub(super) fn give_up(self) -> Envelope {
         if let Some(task) = self.task {
             task.abort();

@@ -37,7 +37,7 @@ impl Client {
         is_open.then(|| Stream { client: self.clone(), id: id.clone(), seq: Cell::new(0), account })
     }
 
-    /// The client takes `more` pushes of its open request `target`. False if there is no such stream.
+    /// Lets the client take `more` pushes of its open request `target`. False if there is no such stream.
     pub fn add_credit(&self, target: &str, more: u32) -> bool {
         let Some(account) = self.open.account(target) else { return false };
         account.credit.borrow_mut().add(more);
