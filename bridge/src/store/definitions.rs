@@ -22,7 +22,7 @@ pub struct Definition {
     pub args: Vec<String>,
     /// Its own environment variables; may hold secrets, so never shown.
     pub env: BTreeMap<String, String>,
-    /// Where it runs.
+    /// The directory in which it runs.
     pub cwd: Option<String>,
     /// A name for people.
     pub label: Option<String>,
@@ -31,13 +31,13 @@ pub struct Definition {
     /// How it is supervised.
     #[serde(with = "as_text", default)]
     pub supervision: Supervision,
-    /// True if the command runs as it is, although it may be recognised as a package.
+    /// True if the command runs as given, although it may be recognised as a package.
     #[serde(default)]
     pub as_is: bool,
     /// Its rights on this machine.
     #[serde(with = "as_text", default)]
     pub sandbox: SandboxSettings,
-    /// Names of secrets without which it is not started.
+    /// Names of secrets that it needs to be started.
     #[serde(default)]
     pub secrets: Vec<String>,
     /// Its address, if it is remote; then there is no command.

@@ -20,7 +20,7 @@ use super::{StoreError, private_directory, write_atomically};
 /// The file's name.
 const FILE: &str = "image.json";
 
-/// Longer than any such file is.
+/// The limit for reading such a file. Real ones are shorter.
 const MAX: u64 = 16 * 1024;
 
 #[derive(Serialize, Deserialize)]

@@ -52,7 +52,7 @@ const NAMES: &str = "servers";
 /// How they are kept at present.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SecretsStatus {
-    /// Where the person wants them.
+    /// The person's choice of the place.
     pub choice: Choice,
     /// How the file is.
     pub form: StoreProtection,
@@ -66,7 +66,7 @@ pub struct SecretsStatus {
 #[derive(Debug, Clone)]
 pub struct Secrets {
     path: Arc<PathBuf>,
-    /// Whoever changes it has this.
+    /// Held by whoever changes the secrets.
     turn: Arc<Mutex<()>>,
     keys: Arc<Keys>,
     /// How it was when it was last looked at.
@@ -108,7 +108,7 @@ impl Secrets {
         self.unlocked.notified().await;
     }
 
-    /// How they are kept, as far as that is known without the disk.
+    /// How the secrets are kept, as far as that is known without the disk.
     #[must_use]
     pub fn standing(&self) -> SecretsStatus {
         let form = *self.form.lock().unwrap_or_else(PoisonError::into_inner);
@@ -123,7 +123,7 @@ impl Secrets {
         self.trouble.why()
     }
 
-    /// True if a server may have secrets, as far as that is known without reading them.
+    /// True if a server may have secrets, as far as that is known without reading any.
     pub async fn may_have(&self, server: &str) -> bool {
         let server = server.to_owned();
         let looked = tokio::task::spawn_blocking({
@@ -191,7 +191,7 @@ impl Secrets {
         .map(Option::unwrap_or_default)
     }
 
-    /// Stores a login in the place of the one that it renews; false where that one is not there any more.
+    /// Stores a renewed login, and replaces the login that it renews. False if that login is gone.
     ///
     /// # Errors
     /// As `put`.
@@ -224,8 +224,8 @@ impl Secrets {
         Ok(removed.await?.is_some())
     }
 
-    /// Removes all secrets of a server. Where they cannot be read, nobody gets them any more, and they are removed as soon as
-    /// they can be.
+    /// Removes all secrets of a server. If they cannot be read, nobody gets them any more, and they are
+    /// removed as soon as they can be read.
     ///
     /// # Errors
     /// As `put`, when that could not be noted either.

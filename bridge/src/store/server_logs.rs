@@ -45,7 +45,7 @@ impl ServerLogs {
     /// Makes the directory, for this user only, and starts the thread.
     ///
     /// # Errors
-    /// When the system refuses one of them.
+    /// When the system refuses the directory or the thread.
     pub fn open(dir: &Path) -> Result<Self, StoreError> {
         private_directory(dir)?;
         let writer = ServerLogWriter::new(ServerLogFiles::new(dir));

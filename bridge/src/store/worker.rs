@@ -16,7 +16,7 @@ static END: OnceLock<Instant> = OnceLock::new();
 /// The time that each one gets even then: most have nothing left to do.
 const LEAST: Duration = Duration::from_millis(50);
 
-/// This process ends: nobody waits for any of them longer than until then.
+/// Notes that this process ends: from then on nobody waits for a worker thread longer than until this time.
 pub fn end_by(until: Instant) {
     // Only the first end counts.
     let _ = END.set(until);

@@ -43,17 +43,17 @@ impl AuditBatch {
         self.records.is_empty() && self.waiters.is_empty()
     }
 
-    /// True if there are records that nobody waits for.
+    /// True if there are records but no waiters.
     pub(super) fn is_nobodys(&self) -> bool {
         !self.records.is_empty() && self.waiters.is_empty()
     }
 
-    /// True if somebody waits for one of the first `records` records.
+    /// True if a waiter waits for one of the first `records` records.
     pub(super) fn is_awaited(&self, records: usize) -> bool {
         self.waiters.iter().any(|waiter| waiter.record_at.is_some_and(|at| at < records))
     }
 
-    /// Takes what the other one has, behind its own.
+    /// Takes the content of the other batch, behind its own.
     pub(super) fn take_from(&mut self, other: &mut Self) {
         let before = self.records.len();
         if before == 0 {
@@ -85,7 +85,7 @@ impl AuditBatch {
     }
 }
 
-/// The same error for one more waiter.
+/// The same error for another waiter.
 fn again(error: &StoreError) -> StoreError {
     let source = std::io::Error::other(error.to_string());
     StoreError::File { what: "write the audit log".into(), source }

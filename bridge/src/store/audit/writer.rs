@@ -23,7 +23,7 @@ use crate::store::StoreError;
 /// Bytes that are written at a time.
 const PIECE: usize = 64 * 1024;
 
-/// When a disk that refused is tried again, though nobody has anything to write.
+/// How soon a disk that refused is tried again, even if no record waits.
 const RETRY: Duration = Duration::from_millis(100);
 
 /// How often a disk that holds no room for us is looked at: others fill it.

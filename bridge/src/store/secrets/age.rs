@@ -46,7 +46,7 @@ const PIECE: usize = 64 * 1024;
 pub enum Closed {
     /// It is no file of age that has a passphrase.
     Foreign,
-    /// The passphrase is another one, or the file is damaged: nobody can tell which.
+    /// The passphrase is wrong, or the file is damaged: nobody can tell which.
     Wrong,
 }
 
@@ -57,7 +57,7 @@ pub struct Random {
     pub salt: [u8; SALT],
     /// The key that seals the pieces.
     pub file_key: Zeroizing<[u8; FILE_KEY]>,
-    /// Makes their key one that was never used.
+    /// Gives the pieces a key that was never used.
     pub nonce: [u8; NONCE],
 }
 

@@ -10,6 +10,6 @@ pub(super) const DROPPED: &str = "dropped";
 pub struct Forgotten {
     /// How many there were.
     pub count: usize,
-    /// Why they are still on disk, where nobody gets them, until they can be read.
+    /// The reason why they are still on disk until they can be read. Nobody gets them there.
     pub left: Option<String>,
 }

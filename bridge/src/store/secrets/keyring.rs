@@ -25,7 +25,7 @@ use zeroize::Zeroizing;
 
 const PROGRAM: &str = "secret-tool";
 
-/// How long it may take where nobody waits for it: long enough for a slow machine.
+/// How long the program may take if nobody waits for it: long enough for a slow machine.
 pub(super) const BY_ITSELF: Duration = Duration::from_secs(15);
 
 /// How long it may take where a person may be asked for the keyring's password.

@@ -27,7 +27,7 @@ use super::refusal::refused;
 use crate::config::SecretsConfig;
 use crate::store::sync_directory;
 
-/// The pause after nobody could be asked.
+/// The pause after a failure to get the key, until it is tried again.
 const PAUSE: Duration = Duration::from_secs(30);
 
 #[derive(Debug, Default)]

@@ -45,7 +45,7 @@ pub enum Source {
     Install,
 }
 
-/// Reads a line, with or without its newline; `None` when it is none of ours.
+/// Reads a line, with or without its newline. None if it is no line of a server log.
 #[must_use]
 pub fn parse(line: &[u8]) -> Option<ServerLogRecord> {
     // Serde would take a list of the same values, too.
