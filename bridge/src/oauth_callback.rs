@@ -63,7 +63,7 @@ impl Name {
 #[derive(Debug)]
 pub struct RedirectListener {
     listener: TcpListener,
-    /// For browsers that look for `localhost` at the IPv6 address; none if this machine has no such address.
+    /// The listener for browsers that look for `localhost` at the IPv6 address. None if this machine has no such address.
     other: Option<TcpListener>,
     /// Host and port.
     place: Rc<str>,

@@ -34,8 +34,8 @@ use crate::keeper::{WorkerKeeper, WorkerOwner, WorkerTimeouts};
 use crate::link::worker::catalog::{CatalogLink, Said};
 use waiting::{CatalogReply, CatalogWaiter};
 
-/// How long the worker may take to finish its writing, and stays when it is idle. A busy one that says nothing for
-/// `quiet` is hung: its longest own request takes 30 s.
+/// How long the worker may take to finish its writing, and stays when it is idle. A busy worker that says
+/// nothing for `quiet` is hung, since its longest request takes 30 s.
 const TIMES: WorkerTimeouts = WorkerTimeouts {
     stop: Duration::from_secs(3),
     idle: Duration::from_secs(10),
@@ -62,7 +62,7 @@ enum CatalogReadiness {
     No,
 }
 
-/// The status as it was last told.
+/// The last reported status.
 #[derive(Debug, Default)]
 struct CatalogProgress {
     step: RefCell<Option<String>>,

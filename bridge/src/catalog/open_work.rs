@@ -52,7 +52,7 @@ impl<W> Default for Works<W> {
 }
 
 impl<W> Works<W> {
-    /// Adds a waiter, or nobody. Gives the number of new work that must be sent.
+    /// Adds work, and its waiter if there is one. Returns the number of new work that must be sent.
     pub(super) fn join(&mut self, kind: WorkKind, waiter: Option<W>) -> Option<u32> {
         if let Some(work) = self.open.values_mut().find(|work| work.kind.covers(kind)) {
             work.waiting.extend(waiter);

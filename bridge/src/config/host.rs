@@ -100,11 +100,11 @@ impl FirstUse {
 pub struct OriginLimits {
     /// The budget of a run that asks for none, and the most that it may ask for. `None`: no limit.
     pub max_calls_per_run: Option<u32>,
-    /// Calls at the same time; 0: no limit.
+    /// Calls at the same time; 0 means no limit.
     pub concurrent: u32,
-    /// Calls that may wait; 0: what is beyond the limits is refused at once.
+    /// Calls that may wait; 0 means that calls beyond the limits are refused at once.
     pub queue: u32,
-    /// How long a call may wait, in milliseconds; 0: not at all.
+    /// How long a call may wait, in milliseconds; 0 means not at all.
     pub queue_wait_ms: u64,
     /// Calls per minute. `None`: no limit.
     pub per_minute: Option<u32>,

@@ -35,7 +35,7 @@ impl LiveConfig {
         self.current.borrow().clone()
     }
 
-    /// Why the file as it is now is not in force.
+    /// The reason why the present file is not in force.
     #[must_use]
     pub fn refused(&self) -> Option<String> {
         self.refused.borrow().clone()

@@ -44,7 +44,7 @@ const MAX_HEADERS: usize = 8 * 1024;
 /// Where traces are sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Endpoint {
-    /// As it was written, for the person.
+    /// The address as it was written, for the person.
     written: String,
     url: Url,
 }
@@ -59,7 +59,7 @@ impl Endpoint {
         Some(endpoint)
     }
 
-    /// An address that is taken as it is.
+    /// An address that is used unchanged.
     fn of_traces(text: &str) -> Option<Self> {
         let url = Url::parse(text).ok()?;
         let has_password = !url.username().is_empty() || url.password().is_some();

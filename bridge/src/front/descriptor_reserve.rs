@@ -39,7 +39,7 @@ impl DescriptorReserve {
         Self { end, ..Self::default() }
     }
 
-    /// True if this number is one that no client gets.
+    /// True if no client gets this number.
     pub(super) fn is_past(&self, descriptor: RawFd) -> bool {
         descriptor >= self.end
     }

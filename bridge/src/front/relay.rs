@@ -34,7 +34,7 @@ use harbor_home::dial::{self, DIAL_LIMIT, Role};
 /// The buffer of one direction, in bytes.
 const PUMP: usize = 64 * 1024;
 
-/// How long the bridge has for last words after the browser is gone. Browsers kill their host after 2 s.
+/// How long the bridge may still send after the browser is gone. Browsers kill their host after 2 s.
 const LAST_WORDS: Duration = Duration::from_millis(1000);
 
 /// The longest list of browsers with a native host, in bytes.
@@ -66,7 +66,7 @@ pub fn extension_id(args: &[OsString]) -> Option<String> {
     is_id(id).then(|| id.to_owned())
 }
 
-/// True if the native host was installed for this extension: Harbor's own, or one that `harbor host install` was told of.
+/// True if the native host was installed for this extension: Harbor's own, or one named to `harbor host install`.
 fn is_registered(paths: &Paths, extension_id: &str) -> bool {
     if is_harbor(extension_id) {
         return true;
@@ -119,8 +119,8 @@ fn say_failure(stdout: &mut impl Write, code: Code, message: &str) -> u8 {
     1
 }
 
-/// Copies until one direction ends. If the other may still carry something, it gets `last_words` to finish. Its thread
-/// may stay blocked in a read, which ends with the process.
+/// Copies until one direction ends. If the other direction may still carry something, it gets `last_words` to
+/// finish. Its thread may stay blocked in a read until the process ends.
 fn relay(
     bridge: UnixStream,
     browser_in: impl Read + Send + 'static,

@@ -35,7 +35,7 @@ pub(super) struct Staged {
 struct StagedInstall {
     /// The number of its connection.
     client: u64,
-    /// Its server; none while it has no name.
+    /// Its server. None until it has a name.
     id: Option<ServerId>,
     token: String,
     what: InstallStage,
@@ -67,7 +67,7 @@ pub(super) struct PlannedVersions {
     pub unfit: UnfitVersion,
     /// In an upgrade: true if somebody has named the version.
     pub is_named: bool,
-    /// What its repository or manifest said, if one was read.
+    /// The content of its repository or manifest, if it was read.
     pub looked: Option<Rc<ReadSource>>,
 }
 
@@ -142,7 +142,7 @@ impl Staged {
         drop(gone);
     }
 
-    /// The planned versions. They go on waiting, since an installation may be tried again.
+    /// The planned versions. They stay, since an installation may be tried again.
     pub(super) fn planned(&self, client: u64, id: &ServerId, token: &str) -> Option<PlannedVersions> {
         let all = self.waiting.borrow();
         all.iter().find(|one| one.is(client, id, token)).and_then(|one| match &one.what {

@@ -215,8 +215,8 @@ impl Attempt<'_> {
         }
     }
 
-    /// Installs and starts the version: first with nothing of the person's. If that fails and it was allowed,
-    /// with all.
+    /// Installs and starts the version: first with nothing of the person's. If that fails, and it was
+    /// allowed, with everything.
     async fn run(self, trial: Trial) -> Result<UpgradeServerResult, ErrorBody> {
         let known = self.installs.host.registry.known(&*self.server).unwrap_or_default();
         let mut ran = self.once(&trial, &known).await?;

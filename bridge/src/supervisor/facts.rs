@@ -37,7 +37,7 @@ pub struct FactsQuery<'a> {
     pub cwd: &'a str,
     /// Its own PATH, if it has one.
     pub path: Option<&'a str>,
-    /// Where programs are looked for otherwise.
+    /// The PATH in which programs are looked for otherwise.
     pub search: &'a str,
     /// The grants in its definition.
     pub sandbox: &'a SandboxSettings,
@@ -134,7 +134,7 @@ pub fn settled_all(paths: &[String]) -> Vec<String> {
     paths.iter().filter_map(|path| settled(Path::new(path))).collect()
 }
 
-/// A path without symbolic links; a part that does not exist keeps its name. `None` when the result is no text, or not absolute.
+/// A path without symbolic links. A part that does not exist keeps its name. None if the result is no text, or not absolute.
 fn settled(path: &Path) -> Option<String> {
     let (mut above, mut missing) = (path, Vec::new());
     let mut real = loop {
@@ -155,7 +155,7 @@ fn real(path: &str) -> Option<String> {
     Path::new(path).canonicalize().ok()?.into_os_string().into_string().ok()
 }
 
-/// Where protected places are that are symbolic links.
+/// The real places of protected places that are symbolic links.
 fn moved(home: &str) -> Vec<String> {
     let elsewhere = |path: String| real(&path).filter(|real| *real != path);
     protected::of_home(home).into_iter().filter_map(elsewhere).collect()
@@ -187,8 +187,8 @@ fn hideable() -> Vec<String> {
     all
 }
 
-/// Finds where granted paths lead. Paths that may be written are found first, with all of them taken for writable: a server that
-/// may write one of two directories has no say in where the other one is.
+/// Finds where granted paths lead. Paths that may be written are found first, with all of them taken for
+/// writable: a server that may write one of two directories must not choose the place of the other.
 fn granted(sandbox: &SandboxSettings, facts: &mut SandboxFacts) {
     let ways = |paths: &Option<Vec<String>>, facts: &SandboxFacts| {
         let way = |path: &String| (path.clone(), walk(path, facts).filter(ResolvedPath::is_accepted));

@@ -20,13 +20,13 @@ use crate::link::{Audience, CallError, Failure, Link, ServerAnswer, TimeLimit, T
 /// How long one list may take.
 const LIMIT: Duration = Duration::from_secs(30);
 
-/// How long an unannounced list may take: some servers answer nothing to what they do not know.
+/// How long an unannounced list may take, since some servers do not answer unknown requests.
 const UNANNOUNCED_LIMIT: Duration = Duration::from_secs(2);
 
 /// The longest pause between two rounds. It doubles as long as a server tells of changes where there are none.
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
-/// The bounds of the pause between two rounds: a server that tells of changes without end is asked no faster.
+/// The bounds of the pause between two rounds. A server that reports changes without end is asked no more often.
 const PAUSE: RangeInclusive<Duration> = Duration::from_millis(100)..=Duration::from_secs(1);
 
 /// The part of that pause for each item of the lists: their length takes the bridge's time.
@@ -141,7 +141,7 @@ pub(super) struct Lists {
     tools_settled: Cell<bool>,
     /// True once they were told of.
     tools_told: Cell<bool>,
-    /// A bit for each list that is to be fetched.
+    /// A bit for each list that must be fetched.
     wanted: Cell<u8>,
     fetching: Cell<bool>,
     /// When the next round may begin; none before the first.
@@ -158,7 +158,7 @@ impl Lists {
         Self { announced: ListKind::announced(capabilities), ..Self::default() }
     }
 
-    /// True if the server is to have such a list. One that announces none at all may have tools: many do.
+    /// True if the server should have such a list. A server that announces no list at all may have tools, as many do.
     fn is_expected(&self, kind: ListKind) -> bool {
         self.announced & kind.bit() != 0 || self.announced == 0 && kind == ListKind::Tools
     }
@@ -277,7 +277,7 @@ impl Lists {
         }
     }
 
-    /// Sets the pause before the next round; `idly`: the last one followed its pause at once, and changed nothing.
+    /// Sets the pause before the next round. `idly` is true if the last round came right after its pause and changed nothing.
     fn rest(&self, idly: bool) {
         let items = self.lists.borrow().iter().map(|list| list.count).fold(0, u32::saturating_add);
         let shortest = PAUSE_PER_ITEM.saturating_mul(items).clamp(*PAUSE.start(), *PAUSE.end());

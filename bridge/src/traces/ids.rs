@@ -13,7 +13,7 @@ use sha2::{Digest as _, Sha256};
 pub struct CallIds {
     /// The trace.
     pub trace: [u8; 16],
-    /// Its first span; others count on from it.
+    /// Its first span. Further spans count on from it.
     pub span: u64,
 }
 

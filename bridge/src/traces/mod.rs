@@ -68,7 +68,7 @@ impl Traces {
         Rc::new(Self { percent: Cell::default(), ids, shared, sender: RefCell::default() })
     }
 
-    /// Sends to the address in the environment, else to the one that the file has now.
+    /// Sends to the address in the environment, else to the present one in the file.
     pub fn follow(&self, config: &HostConfig) {
         let environment = &self.shared.environment;
         let configured = config.traces_endpoint.as_ref();
@@ -119,7 +119,7 @@ impl Traces {
         }
     }
 
-    /// The counts; none if nothing was ever to be sent.
+    /// The counts. None if no span was ever to be sent.
     #[must_use]
     pub fn counts(&self) -> Option<SpanCounts> {
         let counts = self.shared.counts.get();

@@ -95,7 +95,7 @@ async fn connect(to: &Endpoint) -> io::Result<TcpStream> {
     TcpStream::connect(&*addresses).await
 }
 
-/// Looks up a name on its own thread, which nobody waits for: a resolver can take longer than a bridge's end.
+/// Looks up a name on a thread that nobody waits for, since a resolver can take longer than a bridge's end.
 async fn resolve(name: String, port: u16) -> io::Result<Vec<SocketAddr>> {
     let (tell, told) = oneshot::channel();
     std::thread::Builder::new().name("resolver".into()).spawn(move || {

@@ -28,7 +28,7 @@ pub(super) struct TraceQueue {
 }
 
 impl TraceQueue {
-    /// Takes a call. If there is no room, gives the number of its spans.
+    /// Takes a call. If there is no room, returns the number of its spans.
     pub(super) fn push(&mut self, call: TracedCall, now: Instant) -> Result<(), usize> {
         let spans = call.parts().count();
         if self.spans + spans > MAX_SPANS {

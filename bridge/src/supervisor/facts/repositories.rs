@@ -11,7 +11,7 @@ const MAX_DIRECTORIES: usize = 256;
 /// How many names of each.
 const MAX_NAMES: usize = 1024;
 
-/// True if there is a repository in it, as far as that was looked for.
+/// True if there is a repository in it, so far as the search went.
 pub(super) fn holds_one(path: &str) -> bool {
     let mut todo = VecDeque::from([PathBuf::from(path)]);
     for _ in 0..MAX_DIRECTORIES {

@@ -29,7 +29,7 @@ pub enum UnansweredReason {
     NotSent(Unavailable),
     /// It was sent, and lost.
     Lost(CallError),
-    /// It was sent, and the server was removed, or replaced by another definition: what it still says is nobody's.
+    /// It was sent, and the server was removed or replaced by another definition. Its late answer is dropped.
     Removed,
     /// It was not sent: the permit is for another kind of source.
     NotPermitted,
@@ -131,8 +131,8 @@ impl Server {
         wait_for(lists.fetched(), limit).await;
     }
 
-    /// Has the tools of a remote server listed anew, and waits as above: the schemas say what a call says by headers. True if
-    /// it is such a server.
+    /// Has the tools of a remote server listed anew, and waits as above, since the schemas tell which
+    /// arguments go into headers. True if it is a remote server.
     pub async fn relisted(self: &Rc<Self>, limit: &mut TimeLimit) -> bool {
         let is_remote = self.definition().remote.is_some();
         if is_remote {

@@ -16,7 +16,7 @@ use crate::link::EndReport;
 /// How long the count may take.
 const LIMIT: Duration = Duration::from_secs(2);
 
-/// Entries that are looked at in one go.
+/// The most entries that one step looks at.
 const AT_ONCE: usize = 256;
 
 const MIB: u64 = 1 << 20;

@@ -23,7 +23,7 @@ const LIMIT: Duration = limits::REMOVAL.saturating_add(limits::STOP_SLACK);
 const STALL: Duration = Duration::from_millis(500);
 
 impl Server {
-    /// Its process is gone, and nobody asked for that. It is told now, and not only once its remains are gone.
+    /// Handles the unasked end of its process. It is told now, not only once its remains are gone.
     pub(super) fn on_died(self: &Rc<Self>, number: u32, report: Rc<EndReport>) {
         // What was told to end meanwhile comes to that end.
         if !self.place.is_at(number) || !matches!(self.state(), State::Starting | State::Running) {

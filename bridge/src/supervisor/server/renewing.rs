@@ -80,7 +80,7 @@ impl Server {
         });
     }
 
-    /// A login with another token than this one, stored; or one that nothing renews any more.
+    /// A stored login with another token than this one, or a login that can no longer be renewed.
     async fn newer_than(self: &Rc<Self>, token: &Secret) -> Result<Grant, Rc<EndReport>> {
         let _turn = self.runners().renewals.turn(self.id()).await;
         self.store_late().await;

@@ -81,7 +81,7 @@ impl Server {
         }
     }
 
-    /// Its tools as of now; none when it does not run, or they are not listed yet.
+    /// The present tools of the server. None if it does not run, or has not listed them yet.
     #[must_use]
     pub fn tools(&self) -> Option<Rc<ToolList>> {
         self.lists.present().tools()
@@ -116,7 +116,7 @@ impl Server {
         self.lists.present().get(kind)
     }
 
-    /// How many tools it has listed; none where they could not be listed.
+    /// How many tools it has listed. None if they could not be listed.
     #[must_use]
     pub fn tool_count(&self) -> Option<u32> {
         self.lists.present().look(ListKind::Tools, |list| list.error.is_none().then_some(list.count))

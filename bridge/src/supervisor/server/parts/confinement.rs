@@ -69,7 +69,7 @@ impl Confinement {
         self.denied.borrow().iter().cloned().collect()
     }
 
-    /// A refusal is looked at on the disk. A guard says the end by [`Self::end_look`].
+    /// Notes that a refusal is being looked up on the disk. A guard notes the end by [`Self::end_look`].
     pub fn begin_look(&self) {
         self.looking.set(self.looking.get() + 1);
     }

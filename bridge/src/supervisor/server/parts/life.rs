@@ -21,7 +21,7 @@ use crate::link::EndReport;
 use crate::supervisor::lists::Lists;
 use crate::supervisor::start_error::StartError;
 
-/// The answer to a caller that waits for a start: the lists of exactly that start, or why there is none.
+/// The answer to a caller that waits for a start: the lists of that start, or why there is none.
 pub(in super::super) type Started = Result<Rc<Lists>, StartError>;
 
 type WeakStartListener = Weak<dyn Fn(&str)>;
@@ -161,7 +161,7 @@ impl Life {
         self.machine.borrow_mut().change(rules);
     }
 
-    /// The time until [`Self::start_the_clock`] is not the server's own.
+    /// Stops the clock of the start. The time until [`Self::start_the_clock`] does not count.
     pub fn hold_the_clock(&self) {
         self.machine.borrow_mut().hold_the_clock();
     }
@@ -230,7 +230,7 @@ impl Life {
         self.expected.get()
     }
 
-    /// True if its start was still to come. From now on it is not.
+    /// True if its start was still expected. Then it is no longer.
     pub fn take_expected(&self) -> bool {
         self.expected.take()
     }

@@ -27,7 +27,7 @@ pub struct TrialOf {
     pub look_only: bool,
     /// True if code of it may run to find out what it needs.
     pub may_build: bool,
-    /// True if it is started with nothing of the person's: no secrets, no variables, no grants.
+    /// True if it is started without anything of the person's: no secrets, no variables, no grants.
     pub alone: bool,
     /// Secrets that are not stored yet.
     pub secrets: Credentials,

@@ -91,7 +91,7 @@ impl ServerUse {
         self.idling.set(server, wait, ring);
     }
 
-    /// Begins the watch anew: nothing is known of a server that does not run.
+    /// Begins the watch anew. Nothing is known of a server that does not run.
     pub fn stop_watching(&self, hung_grace: Duration) {
         self.probing.clear();
         self.idling.clear();
