@@ -49,11 +49,11 @@ pub struct Offer {
     pub names: ToolNames,
     /// True if the model has to search for tools.
     pub lazy: bool,
-    /// The tools that the model is not told of.
+    /// The tools that are left out of the list for the model.
     pub left_out: Vec<LeftOut>,
 }
 
-/// A tool that the model is not told of.
+/// A tool that is left out of the list for the model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeftOut {
     /// As `server/tool`.
@@ -62,7 +62,7 @@ pub struct LeftOut {
     pub why: UnfitSchemaReason,
 }
 
-/// Chooses among `tools`, named `server/tool`, for a model of this dialect and window and this task.
+/// Chooses from `tools`, whose names are `server/tool`, the tools for this task, and a model of this dialect and window.
 #[must_use]
 pub fn offer(dialect: Dialect, window: Option<u32>, tools: &[ModelTool], task: &str) -> Offer {
     let mut left_out = Vec::new();

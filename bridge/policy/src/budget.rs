@@ -48,7 +48,7 @@ pub const OWNERS_PACE: RequestRate = RequestRate { at_once: 32, per_minute: 600 
 /// The pace of an origin.
 pub const ORIGINS_PACE: RequestRate = RequestRate { at_once: 4, per_minute: 60 };
 
-/// A request under way. It is good for one [`Budgets::settle`].
+/// A request under way. It is settled once, by [`Budgets::settle`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct BudgetTicket(u64);
 
@@ -59,7 +59,7 @@ pub enum BudgetRefusalReason {
     TooManyAtOnce,
     /// Too many came within a minute.
     TooManyPerMinute {
-        /// When one may come, if nobody else does.
+        /// The time until a request may come, if nobody else sends one.
         retry_after_ms: u64,
     },
     /// The tokens of the day do not suffice.
@@ -76,7 +76,7 @@ pub enum BudgetRefusalReason {
 /// The limit and the use of one account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Standing {
-    /// Tokens of a day; none: no bound.
+    /// The tokens of a day; none means no bound.
     pub limit: Option<u64>,
     /// True if the person has set the limit.
     pub is_set: bool,
@@ -210,7 +210,7 @@ impl Budgets {
         Standing { limit, is_set, used, reserved: account.map_or(0, |account| account.reserved) }
     }
 
-    /// Whoever has a budget that a person has set, or has used something today, by name.
+    /// Everybody whose budget the person has set, or who has used something today, by name.
     #[must_use]
     pub fn all(&self, now: u64) -> Vec<(String, Standing)> {
         let today =

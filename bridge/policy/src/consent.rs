@@ -80,7 +80,7 @@ pub enum Verdict {
     Refuse(Refused),
 }
 
-/// Proof that a call may run as it is. Only [`judge`] makes one.
+/// Proof that a call may run in its present form. Only [`judge`] makes one.
 #[derive(Debug)]
 pub struct Run {
     /// It carries what was typed to a source with reach: it counts.
@@ -95,7 +95,7 @@ impl Run {
     }
 }
 
-/// Proof that a source of one kind may be asked. It is used up by that.
+/// Proof that a source of one kind may be asked once.
 #[derive(Debug)]
 pub struct Permit(SourceKind);
 
@@ -125,7 +125,7 @@ pub enum Refused {
     Denied,
     /// It would need a yes, and is too large to be shown.
     TooLarge,
-    /// It would need a yes, and nobody is there who could be asked.
+    /// It would need a yes, but there is nobody to ask.
     Nobody(Why),
 }
 
@@ -247,8 +247,8 @@ pub fn joins(call: &Call<'_>, carried: &Names) -> Names {
     names
 }
 
-/// True if a call may leave something in its source's own store, which can be read there later. For such a source the server's
-/// own word that a tool only reads is not enough.
+/// True if a call may leave something in its source's own store, which can be read there later. For such a
+/// source it is not enough that the server calls a tool read-only.
 #[must_use]
 pub fn stores(call: &Call<'_>) -> bool {
     call.holding.reach == Reach::Closed && !(call.effect == Effect::Reads && call.is_sure)

@@ -22,7 +22,7 @@ pub const MAX_VALUE: usize = 64 * 1024;
 /// The most secrets of one server.
 pub const MAX_KEYS: usize = 256;
 
-/// All values of one server together, in bytes: its environment has to hold them.
+/// The most bytes of all values of one server, which its environment has to hold.
 pub const MAX_TOTAL: usize = 256 * 1024;
 
 /// The longest name, in bytes.
@@ -53,20 +53,20 @@ pub struct Credential {
     pub origin: Option<TokenProvenance>,
 }
 
-/// Where a token is from, and what renews it: a [`Grant`] without its tokens.
+/// The origin of a token, and how to renew it: a [`Grant`] without its tokens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TokenProvenance {
     /// The scopes that it is for.
     pub scopes: Vec<String>,
     /// When the person said yes, in milliseconds since 1970.
     pub granted_at: u64,
-    /// As whom Harbor is known there.
+    /// The client as which Harbor is known there.
     pub client: Client,
     /// The authorization server.
     pub issuer: String,
-    /// Where tokens are had.
+    /// The address that gives tokens.
     pub token_endpoint: String,
-    /// Where they are given back.
+    /// The address that takes tokens back.
     pub revocation_endpoint: Option<String>,
     /// The server that they are for.
     pub resource: String,
@@ -131,7 +131,7 @@ impl Credential {
         })
     }
 
-    /// Everything about it that nobody may see.
+    /// All its parts that nobody may see.
     fn secrets(&self) -> impl Iterator<Item = &str> {
         let value = self.value.expose();
         // A header says what kind of secret follows: `Bearer …`.
@@ -163,8 +163,8 @@ const MISSING: &[&str] = &[
     "KeyError",
 ];
 
-/// The variable that a program says it lacks: a word like `API_KEY`, in a line that says so, or in the next one. It is the program's own
-/// word: a person is told it, and nothing else follows.
+/// The variable that a program says it lacks: a word like `API_KEY` in a line that says so, or in the next
+/// line. Only the program says so: a person is told, and nothing else follows.
 #[must_use]
 pub fn named_as_missing(said: &str) -> Option<&str> {
     let says_so = |line: &&str| {
@@ -282,7 +282,7 @@ impl Credentials {
             .collect()
     }
 
-    /// Why one more, or another one, finds no room; `None` when it does.
+    /// The reason why there is no room for another secret, or for a longer one. None if there is room.
     #[must_use]
     pub fn overfull(&self) -> Option<String> {
         let bytes: usize = self.0.values().map(|credential| credential.value.len()).sum();
@@ -315,7 +315,7 @@ impl Credentials {
     }
 }
 
-/// The names that are allowed, if this one is not.
+/// The allowed names, if this one is not allowed.
 #[must_use]
 pub fn wrong_key(kind: CredentialType, key: &str) -> Option<&'static str> {
     let is_name = |c: char| c.is_ascii_alphanumeric() || "_.-".contains(c);
@@ -362,7 +362,7 @@ pub fn is_secret_name(name: &str) -> bool {
         || (!is_public && ["accesskey", "authkey", "privatekey"].iter().any(|end| lower.ends_with(end)))
 }
 
-/// The values that are allowed, if this one is not.
+/// The allowed values, if this one is not allowed.
 #[must_use]
 pub fn wrong_value(kind: CredentialType, value: &Secret) -> Option<&'static str> {
     let value = value.expose();
@@ -378,7 +378,7 @@ pub fn wrong_value(kind: CredentialType, value: &Secret) -> Option<&'static str>
     }
 }
 
-/// The user names that are allowed, if this one is not.
+/// The allowed user names, if this one is not allowed.
 #[must_use]
 pub fn wrong_username(kind: CredentialType, username: &str) -> Option<&'static str> {
     match kind {

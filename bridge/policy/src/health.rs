@@ -17,7 +17,7 @@ pub enum Health {
     Ok,
     /// Something does not work, and the rest does.
     Degraded,
-    /// Calls are refused, or what happens is not written down.
+    /// Calls are refused, or their records are not written down.
     Failing,
 }
 
@@ -100,9 +100,9 @@ pub struct HealthFacts {
     pub audit: AuditFacts,
     /// The database.
     pub database: DatabaseFacts,
-    /// Denials and revocations that are not stored: `mcp:tools.call of https://example.com`.
+    /// Denials and revocations that are not stored, such as `mcp:tools.call of https://example.com`.
     pub unstored: Vec<String>,
-    /// Conversations that the disk has not taken, and why: `ab12: No space left on device`.
+    /// Conversations that are not on disk, and why, such as `ab12: No space left on device`.
     pub sessions: Vec<String>,
     /// Servers whose renewed login is not stored.
     pub logins: Vec<String>,
@@ -112,7 +112,7 @@ pub struct HealthFacts {
     pub secrets: Option<String>,
     /// Answers that clients have not read.
     pub unread: UnreadFacts,
-    /// Why `config.toml` as it is now is not in force.
+    /// The reason why the present `config.toml` is not in force.
     pub config: Option<String>,
     /// Why metrics are not served where they should be.
     pub metrics: Option<String>,

@@ -127,11 +127,11 @@ pub enum LifecycleAction {
     Halt,
     /// Have its runner kill it.
     Kill,
-    /// Its runner does not do as it is told: kill the runner.
+    /// Kill the runner, since it does not obey.
     KillRunner,
     /// Tell everybody who waited for it to run that it does.
     AnnounceRunning,
-    /// Tell those who started it that it is down; calls go on waiting for the restart.
+    /// Tell those who started the server that it is down. Calls still wait for the restart.
     AnnounceCrash,
     /// Tell everybody who waited for it to run that it does not.
     AnnounceDown,
@@ -142,11 +142,11 @@ pub enum LifecycleAction {
 /// How long things may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct LifecycleLimits {
-    /// For the whole installation, the runner's own limits included.
+    /// The time for the whole installation, including the runner's own limits.
     pub install: Duration,
-    /// From launch to contact, the runner's own limit included.
+    /// The time from launch to contact, including the runner's own limit.
     pub start: Duration,
-    /// From the halt to the end.
+    /// The time from the halt to the end.
     pub stop: Duration,
 }
 
@@ -218,8 +218,8 @@ impl Lifecycle {
         }
     }
 
-    /// Takes over other rules. A wait that has begun goes on as it was; what has been started still has the time to end
-    /// that it was started with.
+    /// Takes over other rules. A wait that has begun stays as it is, and a started process keeps its time to
+    /// end.
     pub fn change(&mut self, rules: Rules) {
         self.stop_limit = self.stop_limit.max(rules.limits.stop);
         self.rules = rules;
@@ -237,13 +237,13 @@ impl Lifecycle {
         self.state
     }
 
-    /// When [`Event::Tick`] is next needed.
+    /// The time when [`Event::Tick`] is next needed.
     #[must_use]
     pub fn deadline(&self) -> Option<Millis> {
         self.deadline
     }
 
-    /// Which restart is next or under way, or has led here: 0 when there was none without a stable period since.
+    /// The number of the restart that is next, under way or done. It is 0 if there was none since a stable period.
     #[must_use]
     pub fn attempt(&self) -> u32 {
         self.attempt
@@ -453,7 +453,7 @@ impl Lifecycle {
         &[LifecycleAction::Halt, LifecycleAction::AnnounceDown]
     }
 
-    /// It ended although nobody told it to.
+    /// Handles an end without an order.
     fn down(&mut self, now: Millis) -> Actions {
         if self.may_restart() && !self.last_chance && self.rules.restart.allows(self.attempt + 1) {
             self.attempt += 1;

@@ -28,7 +28,7 @@ pub struct Accounts {
 }
 
 impl Accounts {
-    /// For whoever has the account `own`, by the text of /etc/login.defs.
+    /// The accounts for a person with the account `own`, by the text of /etc/login.defs.
     #[must_use]
     pub fn read(own: u32, login_defs: &str) -> Self {
         let number = |line: &str| {
@@ -45,8 +45,8 @@ impl Accounts {
     }
 }
 
-/// The accounts of those who answer where a URL of this machine leads, by /proc/net/tcp and /proc/net/tcp6; none where nobody does,
-/// and for URLs that lead elsewhere.
+/// The accounts that listen at a URL of this machine, by /proc/net/tcp and /proc/net/tcp6. Empty if nobody
+/// listens, and for URLs of other machines.
 #[must_use]
 pub fn listening(base_url: &str, tables: [&str; 2]) -> Vec<u32> {
     let Some(url) = Url::parse(base_url).ok().filter(says_loopback) else { return Vec::new() };
@@ -69,7 +69,7 @@ struct Listener {
     account: u32,
 }
 
-/// The kernel prefers who listens at this very address; who listens at all of IPv6 has those of IPv4 too where nobody else does.
+/// The kernel prefers a listener at this very address. A listener at all of IPv6 gets IPv4, too, if nobody else does.
 fn answering(at: &[Listener], address: IpAddr) -> Vec<u32> {
     let mut places = vec![address, Ipv6Addr::UNSPECIFIED.into()];
     if address.is_ipv4() {

@@ -176,7 +176,7 @@ fn without_scheme(text: &str) -> WrongOrigin {
     }
 }
 
-/// True if the scheme has no origin of its own. In `blob:https://…` the first scheme counts.
+/// True if the scheme has no origin. In `blob:https://…` the first scheme counts.
 fn is_opaque(scheme: &str) -> bool {
     OPAQUE.contains(&scheme.split(':').next().unwrap_or_default())
 }

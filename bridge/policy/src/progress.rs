@@ -14,7 +14,7 @@ type Millis = u64;
 /// Reports in a row that are told, however fast they come.
 const BURST: u64 = 50;
 
-/// Then one in so many milliseconds.
+/// Afterwards one report passes in this many milliseconds.
 const STEP: Millis = 50;
 
 /// The pace of one call.

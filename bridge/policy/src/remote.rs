@@ -22,7 +22,7 @@ const MAX_URL: usize = 2048;
 const MAX_HEADERS: usize = 32;
 const MAX_HEADER: usize = 16 * 1024;
 
-/// Headers that Harbor sets itself, or that are about the connection.
+/// Headers that Harbor sets itself, or that belong to the connection.
 const RESERVED: [&str; 17] = [
     "accept",
     "accept-encoding",
@@ -71,7 +71,7 @@ pub fn place(url: &Url) -> String {
     url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
 }
 
-/// A URL as it is shown: what stands behind `?` and `#` may be a secret.
+/// A URL in the form for people, without the text behind `?` and `#`, which may be a secret.
 #[must_use]
 pub fn shown(text: &str) -> String {
     let Ok(mut url) = parse(text) else { return String::new() };
@@ -110,7 +110,7 @@ pub fn says_loopback(url: &Url) -> bool {
     }
 }
 
-/// True if the connection has no TLS although the server is not on this machine.
+/// True if the connection has no TLS although the server is on another machine.
 #[must_use]
 pub fn is_exposed(url: &Url) -> bool {
     url.scheme() == "http" && !says_loopback(url)
@@ -128,7 +128,7 @@ pub enum AllowedAddresses {
 }
 
 impl AllowedAddresses {
-    /// That of a server at this URL.
+    /// The addresses that a server at this URL may have.
     #[must_use]
     pub fn of(url: &Url, allow_private: bool) -> Self {
         match allow_private {

@@ -18,7 +18,7 @@ const MOST_WORDS: usize = 32;
 const BEFORE: usize = 40;
 const FROM: usize = 80;
 
-/// The words that are searched for; never none.
+/// The searched words; at least one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Query {
     words: Vec<String>,
@@ -40,7 +40,7 @@ impl Query {
     /// The words of a text; none if it is blank.
     ///
     /// # Errors
-    /// If it is too long.
+    /// When the text is too long.
     pub fn of(text: &str) -> Result<Option<Self>, QueryTooLong> {
         if text.len() > LONGEST {
             return Err(QueryTooLong);

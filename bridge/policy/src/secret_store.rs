@@ -139,7 +139,7 @@ pub fn searched(said: &[u8]) -> Searched {
 /// How many hexadecimal digits a key has.
 const KEY_DIGITS: usize = 64;
 
-/// A key, as `secret-tool lookup` and `key.age` give it. Whatever else they hold is none.
+/// A key, from the output of `secret-tool lookup` or from `key.age`. None if it is no key.
 #[must_use]
 pub fn key(text: &[u8]) -> Option<Secret> {
     let text = text.strip_suffix(b"\n").unwrap_or(text);

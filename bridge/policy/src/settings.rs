@@ -13,17 +13,17 @@ use crate::limits;
 pub struct Settings {
     /// When and how often it is started again.
     pub restart: Restart,
-    /// From launch to contact.
+    /// The time from launch to contact.
     pub start_timeout: Duration,
-    /// For a call that sets none.
+    /// The time for a call that sets none.
     pub call_timeout: Duration,
     /// How long a call waits for the server to run.
     pub queue_wait: Duration,
-    /// From a call's timeout to the verdict that the server is hung.
+    /// The time from a call's timeout to the verdict that the server is hung.
     pub hung_grace: Duration,
-    /// From the end of its stdin to SIGTERM.
+    /// The time from the end of its stdin to SIGTERM.
     pub eof_grace: Duration,
-    /// From SIGTERM to SIGKILL.
+    /// The time from SIGTERM to SIGKILL.
     pub term_grace: Duration,
     /// True if it starts with the bridge.
     pub auto_start: bool,

@@ -31,7 +31,7 @@ pub struct StandingFacts {
     pub wakes_on_demand: bool,
     /// The need of its start, as far as that is known.
     pub need: Option<Need>,
-    /// It is another program than the one that was accepted.
+    /// True if it runs another program than the accepted one.
     pub is_other_program: bool,
 }
 

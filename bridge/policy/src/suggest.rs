@@ -5,7 +5,7 @@
 /// Longer texts are like no word, in bytes.
 const LONGEST: usize = 256;
 
-/// The one of `known` that is at most two edits away from `word`, and at most half of it.
+/// The one of `known` that is at most two edits away from `word`, and at most half its length.
 #[must_use]
 pub fn closest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // The measure takes time for each letter of both; a text without end was never meant for a word.

@@ -114,7 +114,7 @@ pub struct Allowlist(Arc<Listed>);
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Listed {
     by_source: HashMap<SourceId, Tools>,
-    /// Every tool of every server, where that is meant.
+    /// The tools for every server, if the list has such an entry.
     of_servers: Option<Tools>,
 }
 
@@ -122,8 +122,8 @@ struct Listed {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tools {
     every: bool,
-    /// Asked for every tool there is when tools are listed, so it hashes fast. Only the person adds to it: nobody can
-    /// fill it with names that collide.
+    /// Looked up for each tool when tools are listed, so it hashes fast. Only the person adds to it, so
+    /// nobody can fill it with colliding names.
     named: HashSet<Box<str>, RandomState>,
 }
 
@@ -139,7 +139,7 @@ impl Allowlist {
     /// The list with these entries, each `server/tool`, `server/*`, or `*` for all servers. The same entry twice is one.
     ///
     /// # Errors
-    /// When there are too many entries, or which one is the first that names no tool.
+    /// When there are too many entries, or one names no tool: the first such entry.
     pub fn parse(entries: &[String]) -> Result<Self, WrongAllowlist> {
         if entries.len() > MAX_ENTRIES {
             return Err(WrongAllowlist::TooMany);
@@ -180,7 +180,7 @@ impl Allowlist {
         self.0.by_source.contains_key(source)
     }
 
-    /// The same list without the tools of this source; none where it has none of them.
+    /// The same list without the tools of this source. None if it has none of them.
     #[must_use]
     pub fn without(&self, source: &SourceId) -> Option<Self> {
         let mut others = Listed::clone(&self.0);

@@ -103,9 +103,9 @@ pub enum Action {
     AskPerson(usize),
     /// Make a call.
     Run(usize),
-    /// Give a call that is not made, or not to its end, a result that says why.
+    /// Give an unmade or unfinished call a result that says why.
     Settle(usize, Unmade),
-    /// Tell the model, with the result of this call, that it has come so many times.
+    /// Tell the model, with the result of this call, that the same call has come this often.
     Remark(usize, u32),
     /// End whatever is under way: the request to the model, calls, questions.
     Cancel,
@@ -116,7 +116,7 @@ pub enum Action {
 /// Why a call has no result of its tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unmade {
-    /// The person said no, or it may not be made.
+    /// The person said no, or the call may not be made.
     Refused,
     /// The turn was stopped.
     Stopped,
@@ -185,7 +185,7 @@ pub struct Turn {
     most_seen: u32,
     /// Since when only the person is waited for.
     waits_since: Option<Millis>,
-    /// For how long that was so before.
+    /// How long the turn waited like that before.
     waited: u64,
 }
 
@@ -229,7 +229,7 @@ impl Turn {
         actions
     }
 
-    /// When [`Event::Tick`] is due; never while only the person is waited for.
+    /// The time when [`Event::Tick`] is due. Never while the turn waits only for the person.
     #[must_use]
     pub fn deadline(&self) -> Option<Millis> {
         match &self.state {

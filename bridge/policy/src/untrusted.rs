@@ -32,7 +32,7 @@ const LONGEST_SOURCE: usize = 200;
 /// The share of the room that the head of a cut text gets: two thirds, since what matters stands first more often than last.
 const HEAD: (usize, usize) = (2, 3);
 
-/// A word that nobody else can know. Texts that have it are broken up, so only Harbor ends an envelope.
+/// A word that nobody else can know. Texts that contain it are broken up, so only Harbor ends an envelope.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Nonce(String);
 
@@ -44,8 +44,8 @@ impl Nonce {
         fits.then(|| Self(text.to_owned()))
     }
 
-    /// The word of a session's attachments. It is always the same one, so that a provider finds the conversation's
-    /// beginning in its cache; nobody but the person's programs knows the session's id.
+    /// The word of a session's attachments. It never changes, so that a provider finds the conversation's
+    /// beginning in its cache. Only the person's programs know the session's id.
     #[must_use]
     pub fn of_session(id: &str) -> Self {
         let digest = Sha256::digest(format!("attachments of {id}"));
@@ -88,7 +88,7 @@ pub fn wrap(nonce: &Nonce, source: &str, text: &str, room: usize, rest: Option<&
     Wrapped { text: envelope(nonce, source, &inner), cut: Some(start..end) }
 }
 
-/// Puts the piece of `text` that begins at `offset` into an envelope, with at most `room` bytes. What is cut is what follows.
+/// Puts the piece of `text` from `offset` on into an envelope of at most `room` bytes. Text behind the piece is cut.
 #[must_use]
 pub fn wrap_page(nonce: &Nonce, source: &str, text: &str, offset: usize, room: usize) -> Wrapped {
     // A page without room would be asked for without end.
@@ -115,8 +115,8 @@ pub struct Page<'a> {
     pub next: Option<usize>,
 }
 
-/// The piece that begins at `offset`, or at the character there, with at most `limit` bytes. It has at least one character where
-/// there is one: so a reader that goes on from piece to piece gets to the end.
+/// The piece that begins at `offset`, or at the character there, with at most `limit` bytes. It has at least
+/// one character if any is left, so that a reader gets to the end piece by piece.
 #[must_use]
 pub fn page(text: &str, offset: usize, limit: usize) -> Page<'_> {
     let offset = text.floor_char_boundary(offset.min(text.len()));
@@ -137,7 +137,7 @@ pub fn cleaned(text: &str) -> String {
     out
 }
 
-/// The text inside an envelope, for people and for a search; a text that stands in none as it is.
+/// The text inside an envelope, for people and for a search. A text without an envelope stays unchanged.
 #[must_use]
 pub fn inside(text: &str) -> &str {
     let begins = text.starts_with("[data ");

@@ -55,7 +55,7 @@ pub enum UnfitSchemaReason {
     NoObject,
     /// This word stands at its root.
     Word(&'static str),
-    /// It refers to what is not in it.
+    /// It refers to something outside it.
     Elsewhere,
     /// A parameter has a name that the provider refuses.
     Parameter,

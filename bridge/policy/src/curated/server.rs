@@ -25,15 +25,15 @@ pub struct Curated {
     pub secrets: &'static [CuratedSecret],
     /// The settings of its sandbox.
     pub sandbox: Sandbox,
-    /// Its tools that change nothing, where it does not say so itself.
+    /// Its tools that change nothing, if the server does not say so itself.
     pub reads: &'static [&'static str],
     /// True if it keeps data of one caller for the next one: then each web origin and AI client gets its own process.
     pub stateful: bool,
     /// Words to find it by.
     pub tags: &'static [&'static str],
-    /// Where its code is.
+    /// The address of its code.
     pub repository: &'static str,
-    /// Where it is described.
+    /// The address of its description.
     pub homepage: &'static str,
 }
 
@@ -74,7 +74,7 @@ pub struct CuratedInput {
     pub many: bool,
     /// True if there must be a value.
     pub required: bool,
-    /// Where it usually is, the best first: the first of these that exists is meant where the person says nothing.
+    /// The usual places, the best first. Without an answer of the person, the first one that exists is taken.
     pub places: &'static [&'static str],
 }
 
@@ -85,7 +85,7 @@ pub struct CuratedVariable {
     pub name: &'static str,
     /// A sentence that says what it is for.
     pub description: &'static str,
-    /// Its value; none: it is set only if the person gives a value.
+    /// Its value. None if only the person can give it.
     pub value: Option<&'static str>,
 }
 
@@ -96,7 +96,7 @@ pub struct CuratedSecret {
     pub name: &'static str,
     /// A sentence that describes it.
     pub description: &'static str,
-    /// True if the server is of no use without it.
+    /// True if the server is useless without it.
     pub required: bool,
     /// The text before its value in the header: `Bearer `.
     pub prefix: &'static str,

@@ -31,7 +31,7 @@ pub fn profile(name: &str) -> Option<Arc<str>> {
 pub struct Key {
     /// The origin that asks.
     pub origin: Origin,
-    /// In which profile of the browser, as [`profile`] gives it.
+    /// The profile of the browser, by [`profile`].
     pub profile: Arc<str>,
     /// The scope that is asked for.
     pub scope: Scope,

@@ -24,7 +24,7 @@ impl Bucket {
         Self { level: 0, per_minute: None, at: now }
     }
 
-    /// Adds what has flowed in since the last time. A clock that went back gives nothing, and goes on from there.
+    /// Adds the tokens since the last time. A clock that was set back adds nothing, and counts from there.
     pub(crate) fn refill(&mut self, per_minute: u32, now: Millis) {
         let most = capacity(per_minute);
         self.level = match self.per_minute {

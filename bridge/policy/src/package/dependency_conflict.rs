@@ -13,7 +13,7 @@ const NO_MODULE: &str = "ModuleNotFoundError: No module named ";
 /// The words of Node about a missing module of a package.
 const OF_NODE: &[&str] = &["Cannot find module '", "Cannot find package '"];
 
-/// Where the packages of npm are.
+/// The directory of npm's packages.
 const PACKAGES: &str = "/node_modules/";
 
 /// Longer names are none.

@@ -7,12 +7,12 @@ use super::Ecosystem;
 use crate::nodes::Range;
 use crate::pythons::Requirement;
 
-/// The newest version of a package, where it does not fit this machine.
+/// The newest version of a package, if it does not fit this machine.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct UnfitVersion {
     /// Which one: uv does not say that of each.
     pub newest: Option<String>,
-    /// The Python or Node that it requires, where none such is here.
+    /// The Python or Node that it requires, if there is none here.
     pub requires: Option<String>,
 }
 
@@ -38,7 +38,7 @@ impl UnfitVersion {
         Some(format!("{newest} {lacks}"))
     }
 
-    /// That a version is not the newest one.
+    /// The sentence that a version is not the newest one.
     #[must_use]
     pub fn sentence(&self, kind: &str, version: &str) -> Option<String> {
         Some(format!("{version} is not the newest version: {}", self.why(kind)?))
@@ -61,7 +61,7 @@ pub fn goes_back(id: &str, (before, after): (&str, &str), why: Option<&str>) -> 
     )
 }
 
-/// True if a version is older than another one of its package. A version that is no number (a commit, a hash) never is.
+/// True if a version is older than another version of its package. A version that is no number (a commit, a hash) never is.
 #[must_use]
 pub fn is_older(ecosystem: Ecosystem, version: &str, than: &str) -> bool {
     match ecosystem {
@@ -94,7 +94,7 @@ fn of_npm(text: &str) -> Option<OfNpm<'_>> {
 /// The epoch, the numbers without zeros behind them, and what comes before a whole one or after it.
 type OfPython = (u64, Vec<u64>, ReleaseStage);
 
-/// Ordered as it is: alpha, beta, candidate or whole; what came after that; what was on its way there.
+/// The stage of a release, ordered: alpha, beta, candidate or whole; then post-releases; then development releases.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct ReleaseStage {
     early: (u8, u64),

@@ -22,14 +22,14 @@ use crate::credentials::is_secret_name;
 use crate::environment::wrong_of_others;
 use crate::telltale::is_secret_value;
 
-/// More of a README is not looked at, in bytes.
+/// The most bytes of a README that are read.
 pub const MAX_README: usize = 256 << 10;
-/// More of one start is none that a person would type.
+/// The most arguments of one start that a person would type.
 const MAX_ARGS: usize = 24;
-/// A longer argument or value is no example, in bytes.
+/// The most bytes of an example's argument or value.
 const MAX_WORD: usize = 200;
 
-/// Words by which a server is told to wait at a port, where nobody would ask it.
+/// Words that tell a server to wait at a port, where Harbor would not ask it.
 const AT_A_PORT: &[&str] = &[
     "http",
     "sse",

@@ -125,7 +125,7 @@ fn of_uv(text: &str) -> Option<&str> {
     default.or(top)
 }
 
-/// The value of one of these names in the tables that are meant. Before the first table, the table is empty.
+/// The value of one of these names in the tables that `is_meant` chooses. Before the first table, its line is empty.
 fn in_table<'a>(text: &'a str, is_meant: impl Fn(&str) -> bool, names: &[&str]) -> Option<&'a str> {
     let mut table = "";
     text.lines().map(str::trim).find_map(|line| {

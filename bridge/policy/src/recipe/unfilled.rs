@@ -6,7 +6,7 @@ use std::fmt;
 
 use crate::suggest::hint;
 
-/// Longer words are none that is meant, in bytes.
+/// The most bytes of a word.
 pub(super) const MAX_WORD: usize = 4096;
 
 /// More than that in all is no recipe, in bytes; each placeholder costs one, too.
@@ -21,7 +21,7 @@ pub enum Unfilled {
     Unknown(String, Vec<String>),
     /// The input's value is wrong. The second text says what is expected.
     Wrong(String, String),
-    /// This argument of others, without what was filled in, would name a place of this machine.
+    /// This argument of others would name a place of this machine, even without the filled-in values.
     Place(String),
     /// It would become more than anybody means.
     TooLong,

@@ -49,7 +49,7 @@ pub struct Numbers {
     pub nice: u8,
 }
 
-/// The network that is meant where none is said.
+/// The network if the settings name none.
 #[must_use]
 pub fn network(settings: &SandboxSettings) -> NetworkKind {
     let strict = settings.level == Some(Level::Strict);

@@ -57,7 +57,7 @@ impl Session {
         self.current
     }
 
-    /// The person's answer about a host; none where they were not asked.
+    /// The person's answer about a host. None if they were not asked.
     #[must_use]
     pub fn said(&self, host: &str) -> Option<bool> {
         self.said.get(host).copied()

@@ -80,7 +80,7 @@ pub fn named(arguments: &Value) -> Vec<NamedSecret> {
     all
 }
 
-/// The key of the secret that is put in, and its site. `kept`: all keys that there are; `url`: where the tab is.
+/// The key of the secret to type in, and its site. `kept` are all keys, `url` is the tab's address.
 ///
 /// # Errors
 /// Why none is.

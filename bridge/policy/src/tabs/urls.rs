@@ -26,7 +26,7 @@ pub const ENTRY_RULE: &str =
 pub enum UrlDenialReason {
     /// It is no address.
     NoUrl,
-    /// It is none of http, https and about:blank.
+    /// Its scheme is not http, https or about:blank.
     Scheme,
     /// It has a name or a password in it.
     Credentials,
@@ -86,7 +86,7 @@ struct HostEntry {
 }
 
 impl Hosts {
-    /// The list with these entries; none where one of them names no host.
+    /// The list with these entries. None if one of them names no host.
     #[must_use]
     pub fn parse<'a>(entries: impl IntoIterator<Item = &'a str>) -> Option<Self> {
         entries.into_iter().map(entry).collect::<Option<_>>().map(Self)
@@ -157,7 +157,7 @@ pub fn host_in(text: &str) -> Option<String> {
     host_of(&parse(text).ok()?)
 }
 
-/// A host without a scheme is meant to be one of the web.
+/// Reads a URL. A host without a scheme counts as one of the web.
 fn parse(text: &str) -> Result<Url, UrlDenialReason> {
     if text.len() > MAX_URL {
         return Err(UrlDenialReason::NoUrl);
@@ -180,7 +180,7 @@ fn parse(text: &str) -> Result<Url, UrlDenialReason> {
     }
 }
 
-/// The host as it is compared: a dot at its end changes nothing, nor does IPv4 written as IPv6.
+/// The host in the form for comparison, without a dot at its end, and with IPv4 instead of IPv4 written as IPv6.
 fn host_of(url: &Url) -> Option<String> {
     match url.host()? {
         Host::Domain(name) => Some(name.trim_end_matches('.').to_owned()).filter(|name| !name.is_empty()),

@@ -17,7 +17,7 @@ pub(in crate::consent) struct ValueCursor<'a> {
 }
 
 impl<'a> ValueCursor<'a> {
-    /// Before the object that `text` is; none where it is no object.
+    /// A cursor before the object in `text`. None if the text is no object.
     pub(in crate::consent) fn of(text: &'a str) -> Option<Self> {
         Members::of(text).all(|member| member.is_ok()).then_some(Self { text, at: 0 })
     }
@@ -149,7 +149,7 @@ impl<'a> Letters<'a> {
         }
     }
 
-    /// Reads the letter of a `\u` escape from its four digits. If they are half of a pair, reads the other half, too.
+    /// Reads the letter of a `\u` escape from its four digits. If they are half of a surrogate pair, reads the other half, too.
     fn unit(&mut self) -> Result<char, u32> {
         let first = digits(self.rest);
         self.pass(4);

@@ -68,7 +68,7 @@ struct VariableMentions<'a> {
 }
 
 impl VariableMentions<'_> {
-    /// The variable that is meant: of this name, or the only one that has more before it.
+    /// The wanted variable: the one of this name, or the only one that ends with it.
     fn variable(&self, wanted: &str) -> Option<String> {
         if !is_secret_name(wanted) {
             return None;

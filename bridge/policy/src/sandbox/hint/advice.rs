@@ -41,14 +41,14 @@ impl Advice {
     }
 }
 
-/// Said where a file is not there, and it is not known whether it was to be read or made.
+/// The sentence for a missing file of which it is unknown if the server wanted to read or to make it.
 const IF_MADE: &str = "there is no such file yet, so this helps only if the server was going to create it";
 
 /// Said instead of [`IF_MADE`] where [`RUN_OUTSIDE`] applies, too.
 const IF_MADE_AND_RUN: &str = "there is no such file yet, so this helps only if the server was going to create it; and \
                                you, your shell, your editor or git run what is written there, outside the sandbox";
 
-/// The longest path that is advised, in bytes: nobody reads the end of a longer one.
+/// The longest path in advice, in bytes. Nobody reads a longer one to its end.
 const LONGEST: usize = 1024;
 
 /// Said of a path that a shell or an eye could take for another one: it is a server that has named it.

@@ -40,14 +40,14 @@ const REACHED: &str = "every program and web page on this machine can connect to
 const INSTEAD: &str =
     "instead of the port that it has; every program and web page on this machine can connect to it there";
 
-/// Said of a port that is none of a program's.
+/// The advice about a port that belongs to the system.
 const OF_SYSTEM: &str = "ports below 1024 belong to the system; if the server can use another port, set that and grant \
                          it by `--listen PORT`";
 
 /// Said of the port that it has.
 const ELSEWHERE: &str = "it may listen there only at 127.0.0.1 and ::1, but asked for another address";
 
-/// Said where listening needs a network of its own.
+/// The advice that listening needs its own network.
 const ALONE: &str = "it then has its own loopback, where nobody else can reach it, and no other network";
 
 /// Said of a port where nothing allows it.
@@ -67,13 +67,13 @@ const NO_ATTRIBUTES: &str = "namespaces do not work here, so no server may chang
 pub struct Hint {
     /// A path, or `more memory than 2048 MiB`.
     pub what: String,
-    /// It is meant only if there is something here, outside of the sandbox.
+    /// The hint counts only if this path exists outside the sandbox.
     pub only_if: Option<String>,
     /// The option that would allow it, or why nothing does.
     pub advice: Result<Advice, String>,
 }
 
-/// The things that a server may lack: the first is the one that is meant. Empty where no sandbox is in the way.
+/// The things that a server may lack, the likeliest first. Empty if no sandbox is in the way.
 #[must_use]
 pub fn hints(lack: &Lack<'_>, profile: &Profile, facts: &SandboxFacts) -> Vec<Hint> {
     match lack {
@@ -98,7 +98,7 @@ pub(super) const PORT: &str = "listening on port ";
 /// Said where it has no number.
 pub(super) const ANY_PORT: &str = "listening on a port that the kernel chooses";
 
-/// How `Hint::what` begins.
+/// The beginning of `Hint::what`.
 pub(super) fn label(lack: &Lack<'_>) -> String {
     match lack {
         Lack::Memory => "more memory than".into(),
@@ -120,7 +120,7 @@ fn plain(what: String, option: String) -> Hint {
     Hint { what, only_if: None, advice: Ok(Advice::plain(option)) }
 }
 
-/// Where nothing allows it.
+/// A hint for a lack that no option helps.
 fn never(what: String, why: &str) -> Hint {
     Hint { what, only_if: None, advice: Err(why.to_owned()) }
 }
@@ -142,7 +142,7 @@ fn threads(profile: &Profile) -> Option<Hint> {
     (!option.is_empty()).then(|| plain(what, option.join(" ")))
 }
 
-/// None where no runner answers: then it has not told of this start.
+/// The hint about a port. None if no runner answers, since then this start's refusals are not known.
 fn listen(port: u16, profile: &Profile) -> Option<Hint> {
     let granted = profile.launch.listening?.port;
     let advised = |option: String, mind| Ok(Advice { mind: Some(mind), ..Advice::plain(option) });
