@@ -9,7 +9,7 @@ use harbor_client::errors::Failure;
 /// More of an answer is not read.
 const MAX_ANSWER: u64 = 4096;
 
-/// Fails if nobody can be asked; the error says what to do instead.
+/// Fails if nobody can be asked. The error says what to do instead.
 pub fn is_possible(what: &str) -> Result<(), Failure> {
     match io::stdin().is_terminal() && (io::stdout().is_terminal() || io::stderr().is_terminal()) {
         true => Ok(()),

@@ -193,7 +193,7 @@ fn details(details: &CatalogDetails) -> String {
     rows.chain(ways).chain(install).chain(description).collect::<Vec<_>>().join("\n")
 }
 
-/// The objects of a list as its author wrote it; none where one of them is none.
+/// The objects of a list, as its author wrote it. Empty if one item is no object.
 fn objects(list: &Json) -> Vec<Payload> {
     items(list)
         .iter()
@@ -249,7 +249,7 @@ fn refresh(client: &mut Client, full: bool, screen: &mut Screen) -> Result<(), F
     if failed.is_empty() || failed.len() < asked { Ok(()) } else { Err(Failure::Said(Exit::Failed)) }
 }
 
-/// The source that nobody is asked for.
+/// The source that needs no request: Harbor's own list.
 const CURATED: &str = "curated";
 
 fn refreshed(answer: &CatalogRefreshResult) -> String {

@@ -26,7 +26,7 @@ const KINDS: [(&[u8], usize, &str); 4] = [
     (b"WEBP", 8, "image/webp"),
 ];
 
-/// The request, all that it names read. As JSON it comes whole, and is not streamed.
+/// The request, with all named files read. As JSON the answer comes whole, without a stream.
 pub fn chat(question: &AskOptions, is_json: bool) -> Result<LlmChat, Failure> {
     let schema = question.schema.as_deref().map(schema).transpose()?;
     let (text, images) = said(question)?;

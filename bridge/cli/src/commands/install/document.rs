@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 
 use harbor_client::errors::Failure;
 
-/// The file that a source names; `None` of one that is none.
+/// The file that a source names. None if the source is no file.
 pub fn path(source: &str) -> Option<PathBuf> {
     let is_path = ["/", "./", "../", "~/"].iter().any(|start| source.starts_with(start)) || source == ".";
     let is_named = source.ends_with(".json") && !source.contains(':');

@@ -56,7 +56,7 @@ pub fn ask_until(
     questions.iter().enumerate().map(asked).collect()
 }
 
-/// Asks for one secret. Whoever wants several asks for all at once: what holds signals back stays until we end.
+/// Asks for one secret. To get several, ask for all at once, since signals stay held back until we end.
 pub fn ask_for(question: &str) -> Result<Secret, Failure> {
     let mut answers = ask(&[question.to_owned()])?;
     Ok(answers.pop().unwrap_or_else(|| Secret::new(String::new())))
