@@ -292,7 +292,7 @@ fn quoted(text: &str) -> String {
 pub struct Manifest {
     /// The program that the browser starts.
     pub program: PathBuf,
-    /// The extensions that it starts it for, as they stand there.
+    /// The extensions for which it starts the program, as it has them.
     pub ids: Vec<String>,
 }
 
@@ -304,12 +304,12 @@ impl Manifest {
     }
 }
 
-/// The state of a browser's manifest. The words are for scripts and stay as they are.
+/// The state of a browser's manifest. The words are for scripts and must not change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
     /// It is as it has to be.
     Installed,
-    /// There is none.
+    /// There is no manifest.
     Missing,
     /// It starts another installation of Harbor, or one for another home.
     Elsewhere,
@@ -317,9 +317,9 @@ pub enum State {
     Foreign,
     /// The program that it names is not there, or cannot be started.
     NotExecutable,
-    /// It lets in other extensions than it has to.
+    /// It lets in other extensions than it should.
     WrongId,
-    /// The browser does not take it for one.
+    /// The browser cannot read it as a manifest.
     Unreadable,
 }
 

@@ -80,10 +80,10 @@ struct Run<'a> {
     image: &'a [String],
 }
 
-/// Makes an image of a command that is one's; leaves others as they are.
+/// Turns a command that runs an image into that image. Leaves other commands unchanged.
 ///
 /// # Errors
-/// Where the command says more than can be taken over.
+/// When the command says more than can be taken over.
 pub(super) fn take(launch: &mut Launch, around: &Surroundings<'_>) -> Result<(), Skip> {
     let program = launch.command.rsplit('/').next().unwrap_or_default();
     let Some(engine) = Engine::of(program).map(Engine::as_str) else { return Ok(()) };

@@ -51,9 +51,9 @@ pub enum Unresolved {
     Input(String),
     /// A variable that is not set here.
     Unset(String),
-    /// The project's directory, and there is none.
+    /// It needs the project's directory, but there is none.
     Workspace(String),
-    /// A variable that the client of such a file does not fill in.
+    /// A variable that the client does not fill in, in such a file.
     NotTheirs(String),
     /// Something that only the client knows.
     Unknown(String),

@@ -18,7 +18,7 @@ use harbor_ipc_proto::json::Fields;
 use super::want::{Want, text};
 use super::write;
 
-/// Requests that may wait for being made again; for one more the oldest is given up.
+/// The most requests that may wait to be made again. One more replaces the oldest.
 const MOST_PARKED: usize = 64;
 
 /// A question, as the bridge passes it on. The parameters are JSON text.
@@ -54,7 +54,7 @@ struct ParkedRequest {
 pub struct Resumed {
     /// The bridge's number of it.
     pub number: u64,
-    /// The answers: of which question, and what; nothing where the client has none.
+    /// The answers, each with its question's number. None for a question without an answer.
     pub answers: Vec<(u64, Option<String>)>,
     pub then: Then,
 }
@@ -62,7 +62,7 @@ pub struct Resumed {
 /// The next step of a request that was made again.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Then {
-    /// Its server goes on.
+    /// The server goes on.
     Wait,
     /// There are more questions: this is its result, and it is parked again.
     Ask(String),
@@ -136,17 +136,17 @@ impl Questions {
         self.parked.remove(&oldest).map(|_| oldest)
     }
 
-    /// A request for which nobody waits has come to its end: its client is told when it makes the request again.
+    /// Notes the end of a request that nobody waits for. Its client is told when it makes the request again.
     pub fn end(&mut self, number: u64, ending: Ending) {
         if let Some(parked) = self.parked.get_mut(&number) {
             parked.ending = Some(ending);
         }
     }
 
-    /// A request is made again, where its parameters say so.
+    /// Resumes a request that was made again, if its parameters say so.
     ///
     /// # Errors
-    /// When there is none that waits for it.
+    /// When no request waits for it.
     pub fn resume(&mut self, want: &Want, fields: &Fields<'_>) -> Result<Option<Resumed>, &'static str> {
         let Some(state) = fields.get("requestState") else { return Ok(None) };
         let state: Option<String> = serde_json::from_str(state).ok();

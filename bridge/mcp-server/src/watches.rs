@@ -118,13 +118,13 @@ impl Watches {
         self.take_unwanted()
     }
 
-    /// The bridge tells of a resource from now on; gives it back where nobody wants that any more.
+    /// Notes that the bridge reports a resource from now on. Returns the resources that no client wants any more.
     pub fn follow(&mut self, uri: &str, target: Target) -> Vec<Target> {
         self.followed.insert(uri.to_owned(), target);
         self.take_unwanted()
     }
 
-    /// All resources that the client wants to be told of: another bridge has to be asked for them again.
+    /// All resources that the client wants to hear of. Another bridge must be asked for them again.
     pub fn wanted(&self) -> BTreeSet<String> {
         let of_listening = self.listening.values().flat_map(|listening| &listening.uris);
         self.own.iter().chain(of_listening).cloned().collect()

@@ -45,7 +45,7 @@ impl Standing {
     }
 }
 
-/// One of a connection's requests is served.
+/// Counts one of a connection's requests while it is served.
 #[derive(Debug)]
 pub struct ServingGuard(Arc<Standing>);
 
@@ -63,7 +63,7 @@ pub struct Connections {
 }
 
 impl Connections {
-    /// Serves one more, at the cost of another one if need be. Where all are busy, it is closed.
+    /// Serves one more connection, if necessary in place of another one. If all are busy, closes the new one.
     pub fn admit<F>(&mut self, serve: impl FnOnce(Arc<Standing>) -> F)
     where
         F: Future<Output = ()> + Send + 'static,

@@ -26,7 +26,7 @@ use super::server::Server;
 use super::tokens::Client;
 use crate::line::{INVALID_REQUEST, NO_METHOD, PARSE_ERROR, UNSUPPORTED_VERSION};
 
-/// Without a word for so long, the client is at least told that it was heard.
+/// A client that gets no line for this long is at least told that its request was heard.
 const SILENCE: Duration = Duration::from_secs(5);
 
 /// The pause after which a silent stream shows that it is alive.
@@ -38,7 +38,7 @@ const EVENTS: usize = 4;
 /// The client has left out a capability that a request needs.
 const NO_CAPABILITY: i64 = -32021;
 
-/// Where an exchange's messages come from.
+/// The source of an exchange's messages.
 #[derive(Debug)]
 pub enum Exchange {
     /// A stream of a session, and its place among what the client has open.

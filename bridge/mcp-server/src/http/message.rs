@@ -150,7 +150,7 @@ impl Message {
         }
     }
 
-    /// The request is made again, and nobody waits for that.
+    /// The refusal of a repeated request that belongs to no waiting request.
     pub fn no_state(&self) -> Refusal {
         let why = "`requestState` belongs to no request that waits for answers; send the request again";
         Refusal::of_request(self.asked.as_ref().map(|asked| asked.id.as_str()), INVALID_PARAMS, why, None)
@@ -179,7 +179,7 @@ impl Message {
     }
 }
 
-/// A call's message, with its arguments as they stand there.
+/// A call's message, with its arguments unchanged.
 #[derive(Deserialize)]
 struct CallMessage<'a> {
     #[serde(borrow, default)]

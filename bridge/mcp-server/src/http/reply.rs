@@ -27,7 +27,7 @@ const UNBUFFERED: HeaderName = HeaderName::from_static("x-accel-buffering");
 #[derive(Debug)]
 pub enum Outgoing {
     Whole(Option<Bytes>),
-    /// Events as they come.
+    /// Events, each as it comes.
     Events(Receiver<Bytes>),
 }
 

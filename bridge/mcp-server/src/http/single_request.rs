@@ -26,7 +26,7 @@ const KINDS: [(&str, &str, &str); 3] = [
 
 const ACKNOWLEDGED: &str = "\"notifications/subscriptions/acknowledged\"";
 
-/// Where the lines go.
+/// The place for the lines of one request.
 #[derive(Debug)]
 pub struct Alone {
     /// The request's id, JSON text.

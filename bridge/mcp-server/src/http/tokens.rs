@@ -50,7 +50,7 @@ pub struct Kept {
 /// All tokens, by the client's name.
 pub type Kepts = BTreeMap<String, Kept>;
 
-/// A client that was let in, and with which token: another token of the same name does not go on with what this one began.
+/// A client that was let in, with its token. Another token of the same name cannot continue what this one began.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Client {
     /// Its name.
@@ -189,7 +189,7 @@ impl Tokens {
         self.known.get(&client.name).is_some_and(|kept| kept.sha256 == client.sha256)
     }
 
-    /// True if nobody has a token.
+    /// True if no client has a token.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.known.is_empty()
