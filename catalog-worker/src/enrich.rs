@@ -84,7 +84,7 @@ struct Asking<'a> {
 }
 
 impl Asking<'_> {
-    /// Looks for facts about it; `None` when nobody could be asked now, `Some(None)` when nobody knew.
+    /// Looks for facts about an entry. `None` if no service could be asked now, `Some(None)` if none knew the entry.
     #[allow(clippy::option_option, reason = "not asked is not the same as not known")]
     async fn look_up(&self, candidate: &Candidate) -> Option<Option<Found>> {
         let github = self.github(candidate).await;

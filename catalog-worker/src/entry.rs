@@ -49,9 +49,9 @@ pub struct Entry {
     pub remotes: String,
     /// The names of packages and addresses of remotes, for the search.
     pub identifiers: String,
-    /// Where its code is.
+    /// The address of its code.
     pub repository: Option<String>,
-    /// Where it is described.
+    /// The address of its description.
     pub website: Option<String>,
     /// Words to find it by.
     pub tags: Vec<String>,
@@ -138,13 +138,13 @@ pub enum Verdict {
     Added,
     /// It is another than before.
     Updated,
-    /// As it was.
+    /// The entry equals the former one.
     Unchanged,
     /// It was removed before.
     Restored,
-    /// It is a tombstone of one that was there.
+    /// A tombstone of an entry that was known.
     Removed,
-    /// It is a tombstone of one that was not.
+    /// A tombstone of an unknown entry.
     Ignored,
 }
 

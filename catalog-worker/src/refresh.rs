@@ -204,7 +204,7 @@ impl Refresh<'_> {
     }
 }
 
-/// One that its server wants to be left alone.
+/// The outcome of a source whose server wants no requests now.
 fn held(origin: &Origin, source: &Source, until: u64) -> SourceOutcome<'static> {
     SourceOutcome {
         source: origin.id.clone().into(),

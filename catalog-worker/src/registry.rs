@@ -36,7 +36,7 @@ pub struct Page {
     pub next: Option<String>,
 }
 
-/// Why a page is none.
+/// The reason why a page cannot be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BadPage {
     /// No JSON object, or one without `servers`.
@@ -124,7 +124,7 @@ struct Official {
 /// Reads a page.
 ///
 /// # Errors
-/// When it is none.
+/// When it is no page.
 pub fn page(bytes: &[u8]) -> Result<Page, BadPage> {
     let raw: RawPage<'_> = serde_json::from_slice(bytes).map_err(|_| BadPage::NoPage)?;
     if raw.servers.len() > MAX_ENTRIES {

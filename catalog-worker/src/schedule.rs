@@ -30,7 +30,7 @@ pub struct History {
     pub last_attempt_at: Option<u64>,
     /// When all of it was last read.
     pub last_full_at: Option<u64>,
-    /// Where an increment would begin.
+    /// The time from which an increment would be fetched.
     pub updated_since: Option<u64>,
     /// It is left alone until then.
     pub not_before: Option<u64>,
@@ -82,13 +82,13 @@ pub fn pass(history: &History, full: bool, now: u64) -> FetchMode {
     }
 }
 
-/// Where the next increment begins, after a pass that began then, by our clock and by the server's.
+/// The time from which the next increment is fetched, after a pass that began at this time by our clock and by the server's.
 #[must_use]
 pub fn since(began: u64, server: Option<u64>) -> u64 {
     server.map_or(began, |server| server.min(began)).saturating_sub(OVERLAP)
 }
 
-/// Until when a source is left alone after so many failures in a row, and until when its server wants it to.
+/// The end of the pause after this many failures in a row, and the time until which the server wants no requests.
 #[must_use]
 pub fn back_off(failures: u32, retry_after: Option<u64>, now: u64) -> (u64, Option<u64>) {
     let doubled = FIRST_BACK_OFF.saturating_mul(1 << failures.saturating_sub(1).min(16));

@@ -49,7 +49,7 @@ pub fn popularity(facts: &Facts, now: u64) -> i64 {
     digits(facts.stars) + digits(facts.downloads) + fresh
 }
 
-/// Where it stands: more is earlier.
+/// The entry's priority. Higher ones come earlier.
 #[must_use]
 pub fn priority(facts: &Facts, now: u64) -> i64 {
     let counted = [

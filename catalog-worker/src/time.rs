@@ -5,7 +5,7 @@
 /// Milliseconds of a day.
 pub const DAY: u64 = 86_400_000;
 
-/// Reads `2026-11-03T12:34:56.789Z` (RFC 3339, also with an offset). Before 1970 there was nothing.
+/// Reads `2026-11-03T12:34:56.789Z` (RFC 3339, also with an offset). None before 1970.
 #[must_use]
 pub fn from_rfc3339(text: &str) -> Option<u64> {
     let text = text.get(..64).unwrap_or(text);

@@ -83,8 +83,8 @@ pub struct Db {
 }
 
 impl Db {
-    /// Opens it, makes it where there is none, and sees to it that what Harbor brings along is in it. With what happened to the file
-    /// before, if it had to be set aside.
+    /// Opens the catalog, or makes it, and adds Harbor's own entries. If the old file had to be set aside,
+    /// returns the sentence about it, too.
     ///
     /// # Errors
     /// When the disk or its rights refuse.
@@ -171,7 +171,7 @@ impl Db {
         done.map(drop).map_err(sql("written"))
     }
 
-    /// Gives back the log's room on the disk, as far as nobody reads in it.
+    /// Returns the log's room on the disk, as far as no reader needs it.
     pub fn shrink(&self) {
         // A reader may be in the way; the next one tries again.
         let _ = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));

@@ -17,7 +17,7 @@ pub struct Origin {
     pub id: String,
     /// How it is read.
     pub kind: CatalogSourceKind,
-    /// Where it is.
+    /// The source's address.
     pub url: String,
 }
 
@@ -39,14 +39,14 @@ pub struct Source {
 pub struct Ended {
     /// True if all of the source was read.
     pub full: bool,
-    /// Where the next increment begins.
+    /// The time from which the next increment is fetched.
     pub updated_since: Option<u64>,
     /// The ETag of the whole answer.
     pub etag: Option<String>,
 }
 
 impl Db {
-    /// Makes the sources these. What others brought is forgotten, and one that is elsewhere now is fetched from the beginning.
+    /// Makes these the sources. Entries of others are forgotten. A source with another address is fetched from the beginning.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -166,7 +166,7 @@ impl PassTransaction<'_> {
     }
 }
 
-/// As `sources.kind` has it.
+/// The kind, as `sources.kind` has it.
 fn word(kind: CatalogSourceKind) -> &'static str {
     match kind {
         CatalogSourceKind::Registry => "registry",

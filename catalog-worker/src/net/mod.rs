@@ -27,12 +27,12 @@ pub struct NoAnswer {
     pub why: String,
     /// True if trying again may help.
     pub passing: bool,
-    /// The server wants to be left alone for so many milliseconds.
+    /// The server wants no request for this many milliseconds.
     pub retry_after: Option<u64>,
 }
 
 impl NoAnswer {
-    /// One that will be the same next time.
+    /// A failure that would repeat itself.
     #[must_use]
     pub fn lasting(why: impl Into<String>) -> Self {
         Self { why: why.into(), passing: false, retry_after: None }
@@ -55,7 +55,7 @@ pub struct Ask<'a> {
 /// An answer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Answer {
-    /// None: it is as it was (304).
+    /// None if the answer is unchanged (304).
     pub body: Option<Vec<u8>>,
     /// Its mark.
     pub etag: Option<String>,
@@ -70,9 +70,9 @@ pub struct Answer {
 /// The clients. Made for a job and dropped with it, since connections and certificates take memory.
 #[derive(Debug)]
 pub struct Net {
-    /// For what is configured.
+    /// The client for configured addresses.
     open: Client,
-    /// For where answers send on to.
+    /// The client for addresses that answers redirect to.
     public: Client,
     /// The names of those places.
     names: Public,
