@@ -533,7 +533,7 @@ async fn follow_config(
             continue;
         }
         match config.refused() {
-            Some(why) => tracing::warn!(why, "config.toml is wrong; what was in force stays"),
+            Some(why) => tracing::warn!(why, "config.toml is wrong; the former settings stay in force"),
             None => tracing::info!("config.toml was read again"),
         }
         let (Some(router), Some(exporter)) = (router.upgrade(), exporter.upgrade()) else { return };

@@ -72,7 +72,7 @@ impl fmt::Display for WrongOrigin {
         f.write_str(match self {
             Self::TooLong => "an origin can have at most 1024 bytes",
             Self::Character => "an origin cannot contain white space, control characters or backslashes: leave them out",
-            Self::Wildcard => "a grant is for one origin: name each, without '*'",
+            Self::Wildcard => "a grant is for one origin, without '*': make one for each origin",
             Self::Opaque => {
                 "a page without an origin of its own (null, about:, blob:, data:, file:) can have no grants: \
                  serve it over http or https"

@@ -67,7 +67,7 @@ impl Offered {
                 false => offered.table.forget(server_id, Some(kind)).await,
             };
             if let Err(error) = stored {
-                tracing::warn!(%error, "what a server offers is known until the bridge ends only");
+                tracing::warn!(%error, "the lists of a server are known only until the bridge ends");
             }
         });
     }
@@ -81,7 +81,7 @@ impl Offered {
     pub(super) async fn forget(&self, server: &ServerId) {
         self.known.borrow_mut().retain(|(id, _), _| *id != server.as_str());
         if let Err(error) = self.table.forget(server.to_string(), None).await {
-            tracing::warn!(%server, %error, "what it offered is still on disk");
+            tracing::warn!(%server, %error, "its former lists are still on disk");
         }
     }
 }

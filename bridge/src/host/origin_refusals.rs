@@ -15,7 +15,7 @@ use super::asker::Asker;
 pub(super) fn refused(asker: &Asker, scope: Scope, verdict: &Verdict) -> ErrorBody {
     let (origin, scope) = (&asker.origin, scope.as_str());
     let error = match verdict {
-        Verdict::Granted(_) => ErrorBody::new(Code::Internal, "what is granted is not refused"),
+        Verdict::Granted(_) => ErrorBody::new(Code::Internal, "a granted request is not refused"),
         Verdict::Denied => ErrorBody::new(Code::PermissionDenied, format!("{origin} was denied {scope}")),
         Verdict::ToolNotAllowed => {
             let message = format!("{origin} may not use this tool: it is not among the allowed tools");

@@ -112,7 +112,7 @@ impl Pins {
                             tracing::warn!(
                                 server_id = id,
                                 ?error,
-                                "harbor.db: what a tool said of itself cannot be read: the tool is shown as new"
+                                "harbor.db: the description of a tool cannot be read; the tool is shown as new"
                             );
                         }
                     }

@@ -125,7 +125,7 @@ impl Consent {
         let (tables, source) = (self.tables.clone(), source.to_owned());
         tokio::task::spawn_local(async move {
             if let Err(error) = tables.forget(&source).await {
-                tracing::warn!(%error, server = source, "what was answered about it is still on disk");
+                tracing::warn!(%error, server = source, "the answers about it are still on disk");
             }
         });
     }
