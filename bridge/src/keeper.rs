@@ -80,7 +80,7 @@ pub struct WorkerKeeper<P: Pair> {
     last_error: RefCell<Option<String>>,
     /// Set off when a worker has ended.
     gone: Notify,
-    /// When it last said something, or was given something to do.
+    /// The time of its last message or last work.
     said: Cell<Instant>,
     life: Alarm,
     idle: Alarm,
@@ -124,7 +124,7 @@ impl<P: Pair> WorkerKeeper<P> {
         })
     }
 
-    /// Where it is in its life.
+    /// The state of the worker.
     #[must_use]
     pub fn state(&self) -> State {
         self.machine.borrow().state()

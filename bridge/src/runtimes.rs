@@ -33,7 +33,7 @@ const MAX_SAID: usize = 64 << 10;
 /// Names in one directory that are looked at.
 const MAX_NAMES: usize = 256;
 
-/// This machine's programs. What its login shell says is kept; the disk is looked at each time.
+/// This machine's programs. The answer of the login shell is kept; the disk is read each time.
 #[derive(Debug, Default)]
 pub struct Runtimes {
     login_path: OnceLock<Option<String>>,

@@ -47,7 +47,7 @@ const IO_EVENTS: usize = 64;
 /// Exit code for a wrong command line.
 const USAGE: u8 = 2;
 
-/// Runs the program that the command line asks for; gives its exit code.
+/// Runs the program that the command line asks for, and returns its exit code.
 #[must_use]
 pub fn run() -> ExitCode {
     run_as(c"harbor-runner", None)
@@ -119,7 +119,7 @@ fn begin(
     runtime.block_on(serve(link, &containment, namespace, carrier, outside == Some(SHARED)))
 }
 
-/// In a namespace, unless there is a reason to be `outside`: servers that share a runner would end together in one.
+/// Makes a namespace, unless there is a reason to be `outside`: servers that share a runner would end together in one.
 fn contain(outside: Option<&str>) -> io::Result<(Containment, Option<Namespace>)> {
     match outside {
         None => namespace::enter(),

@@ -48,7 +48,7 @@ use tools::Tools;
 /// The longest name of a browser, in bytes.
 const MAX_LABEL: usize = 64;
 
-/// How many browsers may be there at once.
+/// The most browsers at once.
 const MOST: usize = 16;
 
 /// All browsers.

@@ -86,7 +86,7 @@ pub(super) struct Keeper {
     ending: Cell<bool>,
     /// The configuration that was in force at the last look.
     followed: RefCell<CatalogConfig>,
-    /// When the next refresh is due, in milliseconds since 1970.
+    /// The time of the next refresh, in milliseconds since 1970.
     due: Cell<Option<u64>>,
     rearm: Notify,
     /// When the current refresh began.
@@ -182,7 +182,7 @@ impl Keeper {
         self.worker.end(limit).await;
     }
 
-    /// Looks into the file, and notes its contents; then gives the answers in `then`.
+    /// Reads the file and notes its contents. Then gives the answers in `then`.
     fn look(self: &Rc<Self>, then: Vec<CatalogReply>) {
         let keeper = self.clone();
         tokio::task::spawn_local(async move {

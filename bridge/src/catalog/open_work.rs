@@ -9,7 +9,7 @@
 
 use std::collections::BTreeMap;
 
-/// How often work may be tried: if the worker is lost each time, the work is the cause.
+/// How often work is tried. If the worker dies each time, the work is the cause.
 const MOST_TRIES: u32 = 3;
 
 /// A kind of work.

@@ -34,9 +34,9 @@ pub struct CatalogConfig {
     pub awesome: Option<String>,
     /// The base of GitHub's API.
     pub github_api: Option<String>,
-    /// Where downloads of npm packages are counted.
+    /// The address of a counter of npm downloads.
     pub npm_downloads: Option<String>,
-    /// Where downloads of PyPI packages are counted.
+    /// The address of a counter of PyPI downloads.
     pub pypi_downloads: Option<String>,
 }
 

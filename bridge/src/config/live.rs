@@ -17,7 +17,7 @@ use super::{ConfigError, HostConfig};
 pub struct LiveConfig {
     current: RefCell<Rc<HostConfig>>,
     refused: RefCell<Option<String>>,
-    /// How often others have come into force.
+    /// How often new settings have come into force.
     changes: Cell<u64>,
 }
 
@@ -41,7 +41,7 @@ impl LiveConfig {
         self.refused.borrow().clone()
     }
 
-    /// How often others have come into force.
+    /// How often new settings have come into force.
     #[must_use]
     pub fn changes(&self) -> u64 {
         self.changes.get()

@@ -11,7 +11,7 @@ use std::time::Duration;
 pub struct ServiceManager {
     /// Its socket: a path, or `@` and an abstract name.
     pub socket: OsString,
-    /// How long it waits for a sign of life, if it waits for any.
+    /// The time within which it expects a sign of life, if it expects any.
     pub watchdog: Option<Duration>,
 }
 

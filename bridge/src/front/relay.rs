@@ -40,7 +40,7 @@ const LAST_WORDS: Duration = Duration::from_millis(1000);
 /// The longest list of browsers with a native host, in bytes.
 const MAX_INSTALLED: u64 = 1024 * 1024;
 
-/// How a direction ended.
+/// The end of a direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
     /// Stdin ended: the port was closed.
@@ -81,8 +81,8 @@ fn is_registered(paths: &Paths, extension_id: &str) -> bool {
     ids.any(|id| id == extension_id)
 }
 
-/// Serves one port of a browser until it closes; gives the process's exit code. The browser sees any end of this process
-/// as the end of the port.
+/// Serves one port of a browser until it closes. Returns the process's exit code. The browser sees any end of
+/// this process as the end of the port.
 #[must_use]
 pub fn run(paths: &Paths, args: &[OsString]) -> u8 {
     let (Ok(stdin), Ok(mut stdout)) = (unbuffered(io::stdin()), unbuffered(io::stdout())) else { return 1 };

@@ -52,7 +52,7 @@ pub struct ToolAnswer {
     pub beside: Vec<String>,
     /// How long the source took.
     pub took: Duration,
-    /// The tool's hash at the time of the call; none where its source does not list its tools.
+    /// The tool's hash at the time of the call. None if its source does not list its tools.
     pub hash: Option<ToolHash>,
 }
 

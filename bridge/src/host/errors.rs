@@ -293,7 +293,7 @@ fn shown(path: &str) -> &str {
     if path.is_empty() { "/" } else { path }
 }
 
-/// Why a server does not run although it was to be started.
+/// The error for a server that should have been started but does not run.
 #[must_use]
 pub fn start_failed(id: &ServerId, why: &StartError) -> ErrorBody {
     match why {

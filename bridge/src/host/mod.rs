@@ -116,7 +116,7 @@ pub struct Host {
     pub sources: Rc<Sources>,
     /// The contents of `config.toml`.
     pub config: Rc<LiveConfig>,
-    /// What origins may do: the grants.
+    /// The grants of origins.
     pub permissions: Rc<Permissions>,
     /// The tools as the person saw them.
     pub registry: Registry,
@@ -144,7 +144,7 @@ pub struct Host {
     /// Conversations that the disk has not taken, each with the reason.
     pub unsaved_sessions: RefCell<Vec<String>>,
     database: Rc<Database>,
-    /// How the database was lost, if what is left of it still lies there.
+    /// How the database was lost, if its remains are still there.
     lost: Option<String>,
     traces: Rc<Traces>,
 }

@@ -58,7 +58,7 @@ enum CallEnding {
     Refused(Code),
     /// The call was answered, with a result of this many bytes.
     Answered(u64),
-    /// With this code.
+    /// The call failed, with this code.
     Failed(Code),
 }
 
@@ -114,7 +114,7 @@ impl CallNote {
         self.tool_failed.set(failed);
     }
 
-    /// How long ago that was.
+    /// The time since the call was asked for.
     pub(super) fn asked_for(&self) -> Duration {
         self.asked.get().map(|at| at.elapsed()).unwrap_or_default()
     }

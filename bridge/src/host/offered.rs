@@ -26,7 +26,7 @@ pub(super) struct Offered {
 }
 
 impl Offered {
-    /// With the lists that earlier bridges have seen.
+    /// Opens the lists that earlier bridges have seen.
     ///
     /// # Errors
     /// When the database cannot be read.

@@ -11,7 +11,7 @@ use harbor_policy::scope::Scope;
 
 use super::asker::Asker;
 
-/// Why a check came out as it did.
+/// The error for a check with this verdict.
 pub(super) fn refused(asker: &Asker, scope: Scope, verdict: &Verdict) -> ErrorBody {
     let (origin, scope) = (&asker.origin, scope.as_str());
     let error = match verdict {

@@ -285,7 +285,7 @@ impl Permissions {
         self.calls.end(key, |asker, tool| grants.check(key, asker.tab.as_ref(), Some(tool), now))
     }
 
-    /// How many calls run on each grant.
+    /// Counts the calls that run on each grant.
     fn count_running(&self, views: &mut [(Key, Option<Tab>, GrantView)]) {
         let mut grants = self.grants.borrow_mut();
         let now = boot_clock();
@@ -358,7 +358,7 @@ impl Permissions {
         permit.map_err(|(scope, verdict)| refused(asker, scope, &verdict))
     }
 
-    /// What an origin may do with many tools at once: the view of its grants in its tab.
+    /// The view of an origin's grants in its tab, to check many tools at once.
     pub fn view(&self, asker: &Asker, scope: Scope) -> View {
         self.grants.borrow_mut().view(&key(asker, scope), asker.tab.as_ref(), boot_clock())
     }
@@ -368,8 +368,8 @@ impl Permissions {
         self.grants.borrow_mut().view_of_all_tabs(&key(asker, scope), boot_clock())
     }
 
-    /// The grants of an origin, or of all; of one profile, if it is given. With a tab, grants bound to other
-    /// tabs are left out.
+    /// Lists the grants of an origin, or of all; of one profile, if it is given. With a tab, grants bound to
+    /// other tabs are left out.
     #[must_use]
     pub fn list(
         &self,
@@ -421,7 +421,7 @@ impl Permissions {
         self.sessions.borrow_mut().entry(session.clone()).or_default().connections += 1;
     }
 
-    /// One connection less. With the last one its session ends; a session with a name ends a little later.
+    /// Handles the end of a connection. With the last one its session ends; a session with a name ends a little later.
     pub fn part(self: &Rc<Self>, session: &Arc<str>, named: bool) {
         if !named {
             return self.end_session(session);

@@ -60,7 +60,7 @@ impl UnstoredPins {
     }
 }
 
-/// How a tool compares to its pin.
+/// The result of comparing a tool with its pin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PinMatch {
     /// The tool equals its pin.
@@ -143,7 +143,7 @@ impl PinnedTools {
         self.changed.values().filter_map(|now| Some((self.get(&now.name)?, now)))
     }
 
-    /// How a tool compares to its pin.
+    /// Compares a tool with its pin.
     pub(super) fn standing(&self, now: &Tool) -> PinMatch {
         match self.get(&now.name) {
             None => PinMatch::NotKept,

@@ -332,7 +332,7 @@ impl Registry {
             .with("tool_hash", &hex(&tool.hash)))
     }
 
-    /// Accepts a tool as it is now.
+    /// Accepts a tool in its present form.
     ///
     /// # Errors
     /// As `now`, and when the disk refuses.
@@ -397,7 +397,7 @@ impl Registry {
         self.pinned.borrow_mut().get_mut(source).map(PinnedTools::list)
     }
 
-    /// How many tools of a server `changes` would give.
+    /// The number of changed tools of a server.
     #[must_use]
     pub fn changed(&self, source: &dyn ToolSource) -> usize {
         self.pinned.borrow().get(&source.id()).map_or(0, |pinned| pinned.changed().count())

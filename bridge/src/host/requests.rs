@@ -228,7 +228,7 @@ fn arguments_of(operation: &Operation<'_>) -> String {
     }
 }
 
-/// The event's name for the audit log; none for requests that only look.
+/// The event's name for the audit log. None for requests that only look.
 fn event_of(operation: &Operation<'_>) -> Option<&'static str> {
     match operation {
         Operation::ReadResource { .. } => Some("read_resource"),

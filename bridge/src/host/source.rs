@@ -31,7 +31,7 @@ use crate::supervisor::{
 /// A future that a source returns.
 pub type Answering<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
 
-/// How long a call may take that names no time.
+/// The time limit of a call that names none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DefaultTime {
     /// The time without a sign of progress.
@@ -85,8 +85,8 @@ pub trait ToolSource: Debug {
         Box::pin(std::future::ready(false))
     }
 
-    /// The source that answers `user`, where each user has an instance; none where it is this very source.
-    /// The time is taken off `limit`.
+    /// The instance of the source for `user`, if each user has one. None if this source itself answers. The
+    /// time is taken off `limit`.
     fn instance_for<'a>(
         self: Rc<Self>,
         _user: User<'a>,

@@ -25,7 +25,7 @@ pub struct ToolCall {
     pub arguments: String,
     /// JSON object: MCP's task parameters.
     pub task: Option<String>,
-    /// How long it may take.
+    /// The requested time limit.
     pub time: AskedTime,
     /// The run that it counts in.
     pub run_id: Option<String>,
@@ -69,7 +69,7 @@ impl ToolCall {
         self.consent.wish(caller, (&self.source, &self.tool), &self.arguments)
     }
 
-    /// How long the person may take, where the call is an origin's own.
+    /// How long the person may take about an origin's own call.
     pub(super) fn patience(&self) -> Duration {
         self.time.timeout.map_or(Duration::MAX, Duration::from_millis)
     }

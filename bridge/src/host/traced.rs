@@ -122,7 +122,7 @@ impl<'a> Asking<'a> {
         }
     }
 
-    /// When it came.
+    /// The time at which the call came.
     pub(super) fn began(&self) -> Instant {
         self.began
     }

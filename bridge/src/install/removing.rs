@@ -21,7 +21,7 @@ use crate::host::{image_view, to_the_end};
 use crate::store::StoreError;
 use crate::supervisor::Server;
 
-/// Removes a server; gives what was removed.
+/// Removes a server. Returns a list of the removed things.
 pub(super) async fn remove(
     installs: &Rc<Installations>,
     sender: &Rc<Sender>,

@@ -135,7 +135,7 @@ pub(super) async fn replace(
     (server, starts)
 }
 
-/// A path as it is shown.
+/// A path in the form for the person.
 pub(super) fn shown_path(path: PathBuf) -> String {
     path.to_string_lossy().into_owned()
 }

@@ -21,7 +21,7 @@ use super::read_source::ReadSource;
 use super::trial::{Installed, Trial, VersionPlan};
 use crate::store::locks::Lock;
 
-/// How many results of one client wait; beyond that the oldest goes.
+/// The most waiting results of one client. Beyond that the oldest goes.
 const MOST: usize = 8;
 
 /// All that wait.
@@ -61,11 +61,11 @@ pub(super) struct PlannedVersions {
     pub wanted: Package,
     /// The package; for git at its commit, once that is known.
     pub package: Package,
-    /// The whole lock file; none before something is built.
+    /// The whole lock file. None before a build.
     pub lock: Option<Rc<Lock>>,
-    /// In an upgrade: the newest version, if that is another one.
+    /// The newest version, if an upgrade takes another one.
     pub unfit: UnfitVersion,
-    /// In an upgrade: true if somebody has named the version.
+    /// True if the version of an upgrade was named.
     pub is_named: bool,
     /// The content of its repository or manifest, if it was read.
     pub looked: Option<Rc<ReadSource>>,

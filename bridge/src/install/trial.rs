@@ -44,7 +44,7 @@ pub enum VersionPlan {
     Locked(Rc<Lock>),
     /// Code of the package would have to run for that.
     NeedsBuild {
-        /// For a repository, the commit that would be built.
+        /// The commit of a repository that would be built.
         commit: Option<String>,
     },
 }
@@ -129,7 +129,7 @@ impl Trial {
         self.server.unfit()
     }
 
-    /// Its package, as it was asked for.
+    /// The requested package.
     #[must_use]
     pub fn package(&self) -> Option<&Package> {
         self.server.wanted()
@@ -215,7 +215,7 @@ impl Drop for Trial {
     }
 }
 
-/// How much of a home is copied for a trial.
+/// The most of a home that is copied for a trial.
 const OF_A_HOME: CopyAllowance = CopyAllowance { entries: 10_000, bytes: 256 << 20 };
 
 /// Copies a home for a trial, once.

@@ -275,7 +275,7 @@ fn lists_less(tried: &Installed, known: &ToolList) -> bool {
     tried.tools.as_deref().is_none_or(is_empty) && !is_empty(known)
 }
 
-/// The version as it is shown.
+/// The version in the form for the person.
 fn version_of(lock: Option<&Lock>) -> String {
     lock.map_or_else(|| "unknown".into(), |lock| lock.version.clone())
 }

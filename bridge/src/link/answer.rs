@@ -67,7 +67,7 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// Why, for a sentence about a list.
+    /// The reason, for a sentence about a list.
     #[must_use]
     pub fn in_short(&self) -> String {
         match self {

@@ -45,7 +45,7 @@ impl From<Refused> for CallError {
 /// Progress of a call; numbers are JSON text.
 #[derive(Debug)]
 pub struct Progress {
-    /// How far it is.
+    /// How far the call is.
     pub progress: Json,
     /// The value that `progress` has at the end.
     pub total: Option<Json>,
@@ -83,7 +83,7 @@ pub struct CallParty {
 /// The maker of a call, and the listeners that it has while the call is open. By default the bridge is the maker.
 #[derive(Default, Clone)]
 pub struct Audience {
-    /// On whose behalf it is made.
+    /// The party for which the call is made.
     pub party: Option<CallParty>,
     /// Receives its progress.
     pub progress: Option<OnProgress>,
@@ -153,7 +153,7 @@ impl OpenCall {
         self.audience.answerer.as_ref().and_then(|answerer| answerer.takes(method))
     }
 
-    /// Why it ends when its time is up.
+    /// The error of a call whose time is up.
     pub(super) fn late(&self) -> CallError {
         if self.is_asking { CallError::Unanswered } else { CallError::Timeout }
     }
@@ -189,7 +189,7 @@ impl OpenCalls {
         self.next
     }
 
-    /// Takes the call that an answer ends; `None` when it is closed already, or of another server.
+    /// Takes the call that an answer ends. None if it is closed already, or belongs to another server.
     pub(super) fn close(&mut self, id: u64, server: u32) -> Option<OpenCall> {
         self.open.get(&id).is_some_and(|open| open.server == server).then(|| self.forget(id)).flatten()
     }

@@ -36,7 +36,7 @@ impl Deadlines {
         due
     }
 
-    /// When the timer shall fire next; it counts as armed for that.
+    /// The next time at which the timer must fire. It then counts as armed for it.
     pub(super) fn arm(&mut self) -> Option<Instant> {
         self.armed = self.open.first().map(|(at, _)| *at);
         self.armed

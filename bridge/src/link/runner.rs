@@ -29,7 +29,7 @@ const RUNNER_HTTP: &str = "harbor-runner-http";
 /// The variables that tell its TLS which authorities the person trusts.
 const CERTIFICATES: [&str; 2] = ["SSL_CERT_FILE", "SSL_CERT_DIR"];
 
-/// Which of the two programs.
+/// The kind of runner program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum RunnerKind {
     /// It runs programs.
@@ -133,7 +133,7 @@ pub struct Runner {
     pub link: Rc<Link>,
     process: Process,
     containment: RefCell<Option<Rc<Containment>>>,
-    /// When it was asked for an echo, and how long the last one took.
+    /// The time of the open request for an echo, and how long the last echo took.
     asked: Cell<Option<Instant>>,
     round_trip: Cell<Option<Duration>>,
 }

@@ -27,7 +27,7 @@ pub struct Tool {
     pub hidden: bool,
     /// The Harbors that it has come through: an array.
     pub via: Option<Json>,
-    /// All else that it says: an object.
+    /// Its other members: an object.
     pub more: Option<Json>,
     /// The hash without `via` and `more`, as earlier versions of Harbor have pinned it.
     pub former: Option<ToolHash>,
@@ -41,7 +41,7 @@ const SCHEMA: usize = 2;
 const ANNOTATIONS: usize = 4;
 
 impl Tool {
-    /// The schema of its arguments, as it was written.
+    /// The schema of its arguments, in written form.
     #[must_use]
     pub fn schema(&self) -> Option<&str> {
         self.members[SCHEMA].as_ref().map(Json::as_str)

@@ -92,7 +92,7 @@ pub struct WorkerProcess<P: Pair> {
 }
 
 impl<P: Pair> WorkerProcess<P> {
-    /// Starts one and greets it. The receiver gets what it says.
+    /// Starts a worker and greets it. The receiver gets its messages.
     ///
     /// # Errors
     /// When the system is out of processes or file descriptors.
@@ -150,7 +150,7 @@ impl<P: Pair> Drop for WorkerProcess<P> {
     }
 }
 
-/// Passes on what it says until its link ends, then how its process ended. One without a link ends, or is killed.
+/// Passes on a worker's messages until its link ends, then the end of its process. A worker without a link ends, or is killed.
 async fn follow<P: Pair>(
     (mut reader, outbox, released): (LinkReader, Rc<Outbox>, Rc<Notify>),
     events: Events<P>,

@@ -173,7 +173,7 @@ impl Client {
         self.face.borrow().is_some()
     }
 
-    /// The queue of frames that are to be written to it.
+    /// The queue of frames for the client.
     #[must_use]
     pub fn outbox(&self) -> &Outbox {
         &self.outbox

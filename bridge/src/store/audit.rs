@@ -35,7 +35,7 @@ use self::writer::AuditWriter;
 use super::StoreError;
 use super::worker::WriterThread;
 
-/// How long the end waits for what is still to be written.
+/// How long the end waits for unwritten records.
 const LAST_WORDS: Duration = Duration::from_secs(2);
 
 /// How long a reader waits for the disk.

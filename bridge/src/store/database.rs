@@ -92,7 +92,7 @@ fn identity(path: &Path) -> Option<(u64, u64)> {
     path.symlink_metadata().ok().map(|about| (about.dev(), about.ino()))
 }
 
-/// Why changes are not stored, by what they need.
+/// The reasons why changes are not stored, by what they need.
 #[derive(Debug, Default)]
 struct DatabaseTrouble {
     /// Every change needs the tables,
@@ -223,7 +223,7 @@ impl Database {
         }));
     }
 
-    /// Waits until all that was to be changed so far is changed.
+    /// Waits until all changes so far are done.
     pub async fn finish(&self) {
         // Without its thread there is nothing to wait for.
         let _ = self.run(|_| Ok(())).await;

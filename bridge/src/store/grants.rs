@@ -41,9 +41,9 @@ pub struct StoredGrant {
     pub scope: String,
     /// The type of the grant.
     pub grant_type: String,
-    /// The tools; none of them when empty, all when `None`.
+    /// The tools. Empty for none of them, absent for all.
     pub allowed_tools: Option<Vec<String>>,
-    /// When it was given, in milliseconds since 1970.
+    /// The time of the grant, in milliseconds since 1970.
     pub created_at: u64,
 }
 

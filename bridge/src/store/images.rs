@@ -38,7 +38,7 @@ pub fn pinned(image: &Image, dir: &Path) -> Option<Pinned> {
     look(image, dir).ok().flatten()
 }
 
-/// The image that was pinned; `None` where there is no pin, or only one for another definition.
+/// The pinned image. None if there is no pin, or only a pin for another definition.
 ///
 /// # Errors
 /// Why the pin that is there cannot be read.

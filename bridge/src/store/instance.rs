@@ -29,7 +29,7 @@ use nix::fcntl::{FcntlArg, fcntl};
 
 use super::{StoreError, failed, own_directory, private_file, write_atomically};
 
-/// How often it is looked whether token and socket are still there.
+/// How often token and socket are checked.
 const LOOK: Duration = Duration::from_secs(3);
 
 /// This process is the one bridge of its home.
@@ -50,13 +50,13 @@ struct InstanceFiles {
     token_at: PathBuf,
     token: String,
     socket: PathBuf,
-    /// The identities of lock, token and socket; `None` where one could not be seen.
+    /// The identities of lock, token and socket. None for one that could not be seen.
     ids: [Option<(u64, u64)>; 3],
     /// Locks that were taken anew.
     locks: Vec<File>,
 }
 
-/// Why this process is not the one bridge.
+/// The reason why this process is not the one bridge.
 #[derive(Debug)]
 pub enum InstanceError {
     /// Another bridge runs; with its process id, if it could be read.

@@ -51,7 +51,7 @@ pub struct Lock {
     /// The versions and hashes of everything: package-lock.json, or requirements of Python with hashes; for a download the files
     /// that were unpacked.
     pub tree: String,
-    /// How many packages that are.
+    /// The number of these packages.
     pub packages: u32,
     /// The name of its program, where that is known before it is installed.
     pub program: Option<String>,
@@ -178,8 +178,8 @@ impl Locks {
         self.get(id).filter(|locked| locked.current.is_of(package))
     }
 
-    /// Why a lock that exists cannot be read. The server's version is then unknown, and none may be taken for it before somebody
-    /// says so.
+    /// The reason why an existing lock cannot be read. The server's version is then unknown, and the person
+    /// must choose one.
     #[must_use]
     pub fn lost(&self, id: &ServerId) -> Option<String> {
         self.lost.borrow().get(id).cloned()

@@ -65,9 +65,9 @@ pub enum StoreError {
     Newer(i64),
     /// The database is lost, and the journal that it would be made anew from cannot be read.
     Unreadable {
-        /// Why it counts as lost.
+        /// The reason why it counts as lost.
         why: String,
-        /// Why the journal cannot be read.
+        /// The reason why the journal cannot be read.
         source: Box<StoreError>,
     },
     /// The thread that owns the database is gone.

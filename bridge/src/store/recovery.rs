@@ -61,19 +61,19 @@ const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
 /// The loss of a database.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Loss {
-    /// When it was lost, in milliseconds since 1970.
+    /// The time of the loss, in milliseconds since 1970.
     pub at: u64,
     /// The fault that it had.
     pub why: String,
     /// How many definitions came back.
     pub definitions: usize,
-    /// How many packages have the version that was locked.
+    /// How many packages have their locked version.
     pub locks: usize,
     /// The servers whose version is not known any more.
     pub unlocked: Vec<String>,
-    /// How many lines of the journal could not be read; `None` when there was no journal that could.
+    /// How many lines of the journal could not be read. None if no journal could be read.
     pub unread: Option<usize>,
-    /// Where it lies.
+    /// The place of its copy.
     #[serde(skip)]
     pub aside: PathBuf,
 }
@@ -150,7 +150,7 @@ pub fn open(paths: &Paths) -> Result<OpenedDatabase, StoreError> {
     Ok(OpenedDatabase { database: Rc::new(Database::start(connection)?), journal, losses, rebuilt })
 }
 
-/// Why a database counts as lost that is empty or not there, if it does.
+/// The reason why an empty or missing database counts as lost, if it does.
 fn gone(path: &Path, has_journal: bool) -> Option<&'static str> {
     let empty = fs::symlink_metadata(path).map_or(true, |found| found.is_file() && found.len() == 0);
     let log = fs::symlink_metadata(beside(path, BESIDE[0])).map_or(0, |found| found.len());

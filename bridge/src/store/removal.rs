@@ -55,7 +55,7 @@ struct Removal {
     outside: OwnedFd,
     /// The levels from the top of the tree to the directory that is being emptied.
     levels: Vec<Level>,
-    /// How many names were tried for directories that are moved up.
+    /// The number of names that were tried for directories that are moved up.
     names: u64,
     failed: Option<Errno>,
 }

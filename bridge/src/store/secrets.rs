@@ -49,16 +49,16 @@ use crate::config::SecretsConfig;
 /// The file beside theirs that has the ids of the servers that have secrets.
 const NAMES: &str = "servers";
 
-/// How they are kept at present.
+/// The state of the secrets' protection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SecretsStatus {
     /// The person's choice of the place.
     pub choice: Choice,
-    /// How the file is.
+    /// The protection of the file.
     pub form: StoreProtection,
     /// True if it takes a passphrase, or the keyring, to read them.
     pub is_locked: bool,
-    /// True if the person is to be asked for that passphrase.
+    /// True if the person should be asked for that passphrase.
     pub asks: bool,
 }
 
@@ -69,7 +69,7 @@ pub struct Secrets {
     /// Held by whoever changes the secrets.
     turn: Arc<Mutex<()>>,
     keys: Arc<Keys>,
-    /// How it was when it was last looked at.
+    /// The protection of the file at the last look.
     form: Arc<Mutex<StoreProtection>>,
     trouble: Arc<SecretsTrouble>,
     unlocked: Arc<Notify>,
@@ -117,7 +117,7 @@ impl Secrets {
         SecretsStatus { choice: self.keys.choice(), form, is_locked, asks }
     }
 
-    /// Why they cannot be read, however much is unlocked; as of a moment ago.
+    /// The reason why they cannot be read even when unlocked, as of a moment ago.
     #[must_use]
     pub fn trouble(&self) -> Option<String> {
         self.trouble.why()
@@ -250,7 +250,7 @@ impl Secrets {
         .await
     }
 
-    /// Changes the file, unless `change` gives nothing.
+    /// Changes the file, unless `change` returns nothing.
     async fn change<T: Send + 'static>(
         &self,
         adds: bool,

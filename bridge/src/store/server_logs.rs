@@ -28,7 +28,7 @@ use self::writer::ServerLogWriter;
 use super::worker::WriterThread;
 use super::{StoreError, private_directory};
 
-/// How long the end waits for what is still to be written.
+/// How long the end waits for unwritten lines.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// How long a reader waits for the disk.

@@ -176,7 +176,7 @@ impl Sessions {
             .await
     }
 
-    /// How secrets are kept has changed: what is plain and should not be is written anew.
+    /// Writes plain sessions anew, encrypted, after the protection of secrets has changed.
     ///
     /// # Errors
     /// The first that cannot be.
@@ -198,7 +198,7 @@ impl Sessions {
         Ok(())
     }
 
-    /// Where a damaged one is kept.
+    /// The path for a damaged session.
     fn damaged(&self, id: &str) -> PathBuf {
         self.directory.join(format!("{id}{DAMAGED}"))
     }

@@ -21,7 +21,7 @@ const TABLES: [(&str, &str); 3] = [
     ("changed_tools", "server_id, tool, hash, shown, hidden"),
 ];
 
-/// How much of the hash is kept, in bytes.
+/// The bytes of the hash that are kept.
 const LENGTH: usize = 16;
 
 /// Gives a connection the function `row_sum(column, …)`.

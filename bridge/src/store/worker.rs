@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use super::StoreError;
 
-/// When all of them have to be done, once this process ends.
+/// The time at which all worker threads must be done, once this process ends.
 static END: OnceLock<Instant> = OnceLock::new();
 
 /// The time that each one gets even then: most have nothing left to do.

@@ -33,7 +33,7 @@ pub struct FactsQuery<'a> {
     pub command: &'a str,
     /// Its arguments.
     pub args: &'a [String],
-    /// Where it runs.
+    /// The directory in which it runs.
     pub cwd: &'a str,
     /// Its own PATH, if it has one.
     pub path: Option<&'a str>,
@@ -49,13 +49,13 @@ pub struct FactsQuery<'a> {
     pub data: &'a Path,
     /// Its directory for temporary files.
     pub tmp: &'a Path,
-    /// Where its package is installed.
+    /// The directory of its installed package.
     pub package: Option<&'a Path>,
     /// True if this start installs it.
     pub installs: bool,
     /// True if the servers share a runner.
     pub shared: bool,
-    /// Where servers could ever write, this one or another, beside what is in `harbor_home`.
+    /// Places where any server could ever write, besides those in `harbor_home`.
     pub ever_written: &'a [String],
 }
 
@@ -128,7 +128,7 @@ fn look(wanted: &FactsQuery<'_>, around: &Surroundings) -> SandboxFacts {
     SandboxFacts { program: needed.program, named: named.named, left_out, not_followed, ..facts }
 }
 
-/// Where these paths are.
+/// The real paths of these paths.
 #[must_use]
 pub fn settled_all(paths: &[String]) -> Vec<String> {
     paths.iter().filter_map(|path| settled(Path::new(path))).collect()

@@ -79,7 +79,7 @@ impl LeftoversGuard {
             tokio::task::spawn_blocking(move || {
                 for path in &aside {
                     if let Err(error) = remove_tree(path) {
-                        tracing::warn!(directory = %path.display(), %error, "the leftovers of a server could not be removed");
+                        tracing::warn!(directory = %path.display(), %error, "leftovers of a server could not be removed");
                     }
                 }
                 drop(self);

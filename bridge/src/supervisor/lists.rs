@@ -60,7 +60,7 @@ impl ListKind {
         }
     }
 
-    /// As it is called in a sentence.
+    /// The list's name in a sentence.
     #[must_use]
     pub fn in_words(self) -> &'static str {
         match self {
@@ -108,11 +108,11 @@ impl ListKind {
 pub struct Fetched {
     /// The array.
     pub items: Json,
-    /// How many items it has.
+    /// The number of its items.
     pub count: u32,
     /// The flaws of the items, a sentence each.
     pub flaws: Vec<String>,
-    /// Why the list could not be fetched the last time.
+    /// The reason why the list could not be fetched the last time.
     pub error: Option<String>,
 }
 
@@ -144,7 +144,7 @@ pub(super) struct Lists {
     /// A bit for each list that must be fetched.
     wanted: Cell<u8>,
     fetching: Cell<bool>,
-    /// When the next round may begin; none before the first.
+    /// The time at which the next round may begin. None before the first.
     next_round: Cell<Option<Instant>>,
     /// The pause before it.
     pause: Cell<Duration>,
@@ -163,12 +163,12 @@ impl Lists {
         self.announced & kind.bit() != 0 || self.announced == 0 && kind == ListKind::Tools
     }
 
-    /// A list as it was fetched last.
+    /// The list as it was last fetched.
     pub(super) fn get(&self, kind: ListKind) -> Fetched {
         self.lists.borrow()[kind as usize].clone()
     }
 
-    /// A part of a list as it was fetched last: a whole list may be long.
+    /// A part of a list as it was last fetched, since a whole list may be long.
     pub(super) fn look<T>(&self, kind: ListKind, look: impl FnOnce(&Fetched) -> T) -> T {
         look(&self.lists.borrow()[kind as usize])
     }
@@ -178,7 +178,7 @@ impl Lists {
         self.tools.borrow().clone()
     }
 
-    /// Hides what `hide` finds in its tools. Tools that have it in their names are left out: gives their number.
+    /// Replaces texts in its tools by `hide`. Tools with such a text in their names are left out; returns their number.
     pub(super) fn hide(&self, hide: impl Fn(&str) -> Option<String>) -> usize {
         let Some(tools) = self.tools() else { return 0 };
         let hidden = tools.hidden(hide);
@@ -229,8 +229,8 @@ impl Lists {
         self.settle_tools();
     }
 
-    /// Notes that these lists are to be fetched. True if the caller has to fetch them: however often a server says that a list
-    /// has changed, one round of requests is under way and at most one waits.
+    /// Notes that these lists must be fetched. True if the caller must fetch them. However often a server
+    /// reports changes, one round of requests is under way, and at most one waits.
     pub(super) fn want(&self, kinds: &[ListKind]) -> bool {
         let bits = kinds.iter().fold(0, |bits, kind| bits | kind.bit());
         self.wanted.set(self.wanted.get() | bits);

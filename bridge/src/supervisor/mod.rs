@@ -80,7 +80,7 @@ pub struct Supervisor {
     unclaimed: Notify,
     /// Packages that were installed in vain and may be tried again soon.
     kept: KeptPackages,
-    /// How many start at once, of the servers that are started without a call.
+    /// The starts that may run at once, of servers that are started without a call.
     turns: Rc<Semaphore>,
     writing: Writing,
     runners: Rc<Runners>,
@@ -94,7 +94,7 @@ const RENEWAL: Duration = Duration::from_secs(4);
 const EARLIER: &str = ".earlier-";
 
 impl Supervisor {
-    /// The servers that are defined; none of them runs yet.
+    /// The defined servers; none of them runs yet.
     #[must_use]
     pub fn new(
         shared: Rc<SupervisorParts>,

@@ -31,7 +31,7 @@ impl Supervisor {
         self.runners.shared.locks.get(id)
     }
 
-    /// Why it is no longer known which version of its package a server has, where that was lost.
+    /// The reason why the locked version of a server's package is unknown, if it is.
     #[must_use]
     pub fn lost_lock(&self, id: &ServerId) -> Option<String> {
         self.runners.shared.locks.lost(id)

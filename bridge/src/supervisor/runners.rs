@@ -146,7 +146,7 @@ impl Runners {
         !self.isolation
     }
 
-    /// The sandbox features that the kernel offers; none before the sweep is done.
+    /// The kernel's sandbox features. None before the sweep is done.
     pub(super) fn offer(&self) -> Offer<'static> {
         self.offer.borrow().clone()
     }

@@ -178,7 +178,7 @@ impl Server {
         self.package.spec()
     }
 
-    /// Its package, as it is asked for.
+    /// The requested package.
     pub(crate) fn wanted(&self) -> Option<&Package> {
         self.package.wanted()
     }
@@ -210,7 +210,7 @@ impl Server {
         self.identity.is_alone()
     }
 
-    /// Gives its starts all that its definition gives, from now on.
+    /// Lets its starts have everything in its definition from now on.
     pub(crate) fn is_trusted(&self) {
         self.identity.trust();
     }
@@ -234,7 +234,7 @@ impl Server {
         self.place.runners()
     }
 
-    /// Where it is in its life.
+    /// The state of the server.
     #[must_use]
     pub fn state(&self) -> State {
         self.life.state()

@@ -37,17 +37,17 @@ pub enum SupervisorEvent<'a> {
 pub struct StateChange {
     /// The server.
     pub server: ServerId,
-    /// The state before; none for a server that is new.
+    /// The state before. None for a new server.
     pub before: Option<State>,
-    /// The state now; none for a server that is removed.
+    /// The state now. None for a removed server.
     pub now: Option<State>,
     /// Milliseconds since 1970.
     pub timestamp: u64,
     /// True if it does not answer probes.
     pub busy: bool,
-    /// Why, where it ended or failed.
+    /// The reason, if it ended or failed.
     pub report: Option<Rc<EndReport>>,
-    /// Which restart is next or under way; 0 when none is.
+    /// The number of the restart that is next or under way; 0 if there is none.
     pub attempt: u32,
     /// When it is tried again, in milliseconds since 1970.
     pub next_retry: Option<u64>,
@@ -63,5 +63,5 @@ impl StateChange {
     }
 }
 
-/// Whoever wants to be told.
+/// A function that is told of events.
 pub type SupervisorEventListener = Rc<dyn Fn(&SupervisorEvent<'_>)>;

@@ -38,7 +38,7 @@ use crate::config::{HostConfig, TracesEnvironment};
 /// The traces of this bridge.
 #[derive(Debug)]
 pub struct Traces {
-    /// How many of a hundred calls are traced; 0 while nothing is sent.
+    /// The number of traced calls in a hundred; 0 while nothing is sent.
     percent: Cell<u32>,
     ids: Ids,
     shared: Rc<TracesState>,
@@ -93,7 +93,7 @@ impl Traces {
         }
     }
 
-    /// The ids of a call, if it is to be traced. While nothing is traced, this is one comparison.
+    /// The ids of a call, if it should be traced. While nothing is traced, this is one comparison.
     #[must_use]
     pub fn sampled(&self) -> Option<CallIds> {
         match self.percent.get() {

@@ -52,7 +52,7 @@ impl fmt::Display for PostError {
     }
 }
 
-/// Sends a body, and gives the verdict of the answer.
+/// Sends a body, and returns the verdict of the answer.
 pub(super) async fn post(to: &Endpoint, headers: &Headers, body: &[u8]) -> Result<Verdict, PostError> {
     let posted = tokio::time::timeout(LIMIT, async {
         let mut stream = connect(to).await.map_err(PostError::Unreachable)?;

@@ -26,7 +26,7 @@ pub struct Share {
     pub memory: Option<u64>,
     /// Processes and threads.
     pub processes: Option<u64>,
-    /// How nice it is to other groups, 0 to 19.
+    /// The niceness towards other groups, 0 to 19.
     pub nice: u8,
 }
 
@@ -67,7 +67,7 @@ impl Delegated {
     }
 }
 
-/// The group of one start of a server. With this, what is left in it is killed, and the group removed.
+/// The group of one start of a server. Dropping it kills the remaining processes and removes the group.
 #[derive(Debug)]
 pub struct Cgroup(PathBuf);
 
@@ -122,7 +122,7 @@ fn own_group() -> Option<PathBuf> {
     Some(mount_point(&fs::read_to_string("/proc/self/mountinfo").ok()?)?.join(path))
 }
 
-/// Where the unified hierarchy is mounted, by proc_pid_mountinfo(5).
+/// The mount point of the unified hierarchy, by proc_pid_mountinfo(5).
 fn mount_point(mounts: &str) -> Option<PathBuf> {
     let is_unified = |line: &&str| {
         line.split_once(" - ").is_some_and(|(_, kind)| kind.split(' ').next() == Some("cgroup2"))

@@ -25,7 +25,7 @@ use crate::usage::threads_of;
 /// Linux's own number for "a handle to a thread"; see pidfd_open(2).
 pub(crate) const PIDFD_THREAD: libc::c_int = libc::O_EXCL;
 
-/// In a thread's flags: it has begun to end.
+/// A flag of a thread that has begun to end.
 const PF_EXITING: u64 = 0x4;
 
 /// Among a thread's pending signals. The kernel sends it to each thread of a process that ends, whatever ends it.
@@ -100,7 +100,7 @@ struct Threads {
 }
 
 impl Threads {
-    /// None where the kernel gives no handles, or all these have ended.
+    /// Watches these threads. None if the kernel gives no handles, or all threads have ended.
     fn watch(threads: &[u32]) -> Option<Self> {
         let handles: Vec<_> = threads.iter().filter_map(|thread| open(*thread, PIDFD_THREAD).ok()).collect();
         if handles.is_empty() {
@@ -190,7 +190,7 @@ impl ThreadStat {
         Self::parse(&text[..length])
     }
 
-    /// From proc(5)'s fields.
+    /// Reads the fields of proc(5).
     fn parse(text: &[u8]) -> Option<Self> {
         // The name stands in brackets and may hold anything. The state behind it is field 3.
         let behind = text.iter().rposition(|byte| *byte == b')')? + 1;
@@ -208,7 +208,7 @@ impl ThreadStat {
         self.flags & PF_EXITING != 0 || self.pending & KILL_PENDING != 0
     }
 
-    /// How the process ends, if it has no more than these threads and that is shown.
+    /// How the process ends, if it has only these threads and the kernel shows that.
     fn exit(&self, doomed: usize) -> Option<Exit> {
         let (signal, code) = (self.exit_code & 0x7f, self.exit_code >> 8);
         // Where it was being stopped at the same time, it shows what was to stop it.

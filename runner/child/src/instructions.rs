@@ -27,7 +27,7 @@ pub struct Server {
 /// The descriptors that a launcher inherits besides the standard streams.
 #[derive(Debug)]
 pub(crate) struct Inherited {
-    /// To the runner: failures, and what is handed over.
+    /// The pipe to the runner, for failures and handed-over descriptors.
     pub report: RawFd,
     /// The profile, encoded.
     pub profile: RawFd,

@@ -61,14 +61,14 @@ impl Step {
         [Self::Begin, Self::Session, Self::Namespace, Self::Sandbox, Self::Directory, Self::Execute];
 }
 
-/// Why a launch failed.
+/// The reason why a launch failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
     /// The step that failed.
     pub step: Step,
     /// The operating system's error number; 0 where there is none.
     pub errno: i32,
-    /// In words, where the step has several parts.
+    /// The part of the step, in words, if the step has several.
     pub what: String,
 }
 
@@ -171,7 +171,7 @@ impl Launch<'_> {
         become_program(program, &words, env).map_err(Failure::at(Step::Execute))
     }
 
-    /// Enters the server's own namespaces; gives whether there is a user namespace around it.
+    /// Enters the server's own namespaces. True if there is a user namespace around it.
     fn isolate(&self, profile: &Profile) -> io::Result<bool> {
         let inside = self.mounts.is_some() && !geteuid().is_root();
         let (socket, in_user_namespace) = namespaces::enter(profile, inside)?;

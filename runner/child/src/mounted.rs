@@ -77,7 +77,7 @@ fn plain(word: &[u8]) -> PathBuf {
 pub struct Disk {
     /// The file system, as in [`Mount::device`].
     pub(crate) device: String,
-    /// Where it was mounted when the server started.
+    /// The mount point when the server started.
     pub point: PathBuf,
 }
 

@@ -39,7 +39,7 @@ pub enum Containment {
     PidNamespace,
     /// A process group for each server, which a process can leave.
     ProcessGroup {
-        /// Why there is no more than that.
+        /// The reason why there is no more than that.
         why: String,
     },
 }
@@ -86,7 +86,7 @@ fn begin(owner: Owner) -> Result<Namespace, String> {
     Ok(Namespace { control, mounts: joined?, init: pid.as_raw().unsigned_abs() })
 }
 
-/// In the parent: init's number and a handle to it. The child never returns from here.
+/// Starts init. In the parent, returns init's number and a handle to it. The child never returns from here.
 fn start_init(owner: Owner, end: &UnixStream) -> nix::Result<(Pid, OwnedFd)> {
     let mut kinds = KINDS;
     if !owner.is_root() {

@@ -57,7 +57,7 @@ impl Sink for pipe::Sender {
     }
 }
 
-/// Why nothing was queued.
+/// The reason why nothing was queued.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refused {
     /// The peer does not read, and the limit is reached.
@@ -348,7 +348,7 @@ mod tests {
         }
     }
 
-    /// So many pieces of one byte less than a share.
+    /// This many pieces of one byte less than a share.
     #[derive(Debug)]
     struct Pieces(usize);
 

@@ -142,7 +142,7 @@ impl Reaper {
         }
     }
 
-    /// Orphans that were started with the variable `mark` in their environment: what a server has left of itself to
+    /// Orphans that were started with the variable `mark` in their environment: a server has left them to
     /// this process. In a namespace its init has them.
     #[must_use]
     pub fn orphans_of(&self, mark: &str) -> Vec<u32> {
@@ -202,7 +202,7 @@ fn children() -> Vec<u32> {
     children.split_whitespace().filter_map(|pid| pid.parse().ok()).collect()
 }
 
-/// The parent of a process; none when there is no such process.
+/// The parent of a process. None when there is no such process.
 #[must_use]
 pub fn parent_of(pid: u32) -> Option<u32> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;

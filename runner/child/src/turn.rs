@@ -25,7 +25,7 @@ pub const AS_ONE: usize = 72 * 1024;
 /// Bytes that a message counts for beside its own.
 const MESSAGE: usize = 1024;
 
-/// How much one task has done since the others had their turn.
+/// The work of one task since the others had their turn.
 #[derive(Debug, Default)]
 pub struct Turn {
     done: usize,

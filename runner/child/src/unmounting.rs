@@ -25,7 +25,7 @@ use crate::own;
 /// Linux's own number for "the user namespace that this one belongs to"; see ioctl_nsfs(2).
 const NS_GET_USERNS: libc::Ioctl = 0xb701;
 
-/// The program's `main`, with the arguments behind `unmount`; gives its exit code.
+/// The program's `main`, with the arguments behind `unmount`. Returns its exit code.
 #[must_use]
 pub fn run(arguments: &[OsString]) -> i32 {
     let number = |text: &OsString| text.to_str().and_then(|text| text.parse().ok());

@@ -194,7 +194,7 @@ fn page_size() -> u64 {
     size.and_then(|size| u64::try_from(size).ok()).unwrap_or(4096)
 }
 
-/// The numbers of its threads; none where there is no such process.
+/// The numbers of its threads. Empty if there is no such process.
 pub(crate) fn threads_of(pid: u32) -> impl Iterator<Item = u32> {
     let tasks = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
     tasks.filter_map(|task| task.file_name().to_str()?.parse().ok())

@@ -38,7 +38,7 @@ const FRAMING: &[&str] = &["content-length", "transfer-encoding"];
 pub struct Request {
     /// Whom it is for.
     pub target: Target,
-    /// The head for the server; none for a tunnel.
+    /// The head for the server. None for a tunnel.
     pub forward: Option<Vec<u8>>,
 }
 

@@ -32,7 +32,7 @@ const HEAD_LIMIT: Duration = Duration::from_secs(10);
 /// How long a refused client may still send. If the connection is closed earlier, it is reset, and the answer may be lost.
 const FAREWELL: Duration = Duration::from_secs(2);
 
-/// How long nothing is accepted after it failed, which it does when the system is short of something.
+/// How long nothing is accepted after a failure, which means that the system is short of something.
 const PAUSE: Duration = Duration::from_millis(100);
 
 const MINUTE: Duration = Duration::from_mins(1);

@@ -24,7 +24,7 @@ const MAX_ADDRESSES: usize = 8;
 /// Lookups at once. Abandoned ones count too, since the system's resolver cannot be stopped.
 const MAX_LOOKUPS: usize = 16;
 
-/// The address to connect to, when the target is one, or none when its name is to be resolved.
+/// The address to connect to, if the target is an address. None if its name must be resolved.
 ///
 /// # Errors
 /// When no rule permits it.

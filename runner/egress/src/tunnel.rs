@@ -16,7 +16,7 @@ const IDLE_LIMIT: Duration = Duration::from_mins(10);
 /// Bytes that one direction holds while it waits for the other side.
 const BUFFER: usize = 8 * 1024;
 
-/// When a tunnel has ended.
+/// The condition for the end of a tunnel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Until {
     /// Both sides have said that they send no more.

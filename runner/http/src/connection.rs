@@ -27,7 +27,7 @@ use harbor_web::trouble::Trouble;
 /// Messages of a batch: an answer, and what was said on the way to it.
 const MAX_BATCH: usize = 1000;
 
-/// How long a server may take to take a notification, or its leave.
+/// How long a server may take for a notification, or for the goodbye.
 pub const NOTE_LIMIT: Duration = Duration::from_secs(30);
 
 /// Ids of sessions are visible characters, and not longer.

@@ -37,7 +37,7 @@ const ERROR_LIMIT: Duration = Duration::from_secs(10);
 /// Copies of a request while it is sent: the request itself, the copy for redirects, and the library's.
 pub const COPIES: usize = 3;
 
-/// How a stream of events came to its end.
+/// The end of a stream of events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stream {
     /// The request was answered, or will not be.
@@ -159,7 +159,7 @@ impl Connection {
         }
     }
 
-    /// The body, and what it takes; none where it is too long.
+    /// The body, and its share of the memory. None if the body is too long.
     pub async fn read(
         &self,
         answer: &mut Response,

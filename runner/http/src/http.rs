@@ -21,7 +21,7 @@ use crate::holder::Holder;
 
 const MAX_REDIRECTS: usize = 3;
 
-/// A request, as it is sent.
+/// A request, ready to be sent.
 #[derive(Debug, Clone)]
 pub struct Ask {
     pub method: Method,
@@ -36,7 +36,7 @@ pub struct Http {
     client: Client,
     url: Url,
     own: HeaderMap,
-    /// The person's login there; none where their own header says who asks.
+    /// The person's login there. None if their own header says who asks.
     holder: Option<Rc<Holder>>,
 }
 
@@ -61,7 +61,7 @@ impl Http {
         Ok(Self { client, url, own, holder: None })
     }
 
-    /// With this grant, which is renewed when it has to be.
+    /// The client with this grant, which is renewed when necessary.
     pub fn with_grant(mut self, holder: Option<Rc<Holder>>) -> Self {
         self.holder = holder.filter(|_| !self.says_who_asks());
         self
@@ -87,7 +87,7 @@ impl Http {
         place(&self.url)
     }
 
-    /// Asks; gives the answer's head. Redirects have been followed, and a grant that had ended was renewed.
+    /// Sends a request, and returns the answer's head. Redirects have been followed, and an expired grant was renewed.
     ///
     /// # Errors
     /// Why there is no answer, or why it may not be had.

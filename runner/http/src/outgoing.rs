@@ -15,7 +15,7 @@ use serde::de::IgnoredAny;
 pub struct Outgoing {
     /// The request's id, for one.
     pub id: Option<u64>,
-    /// MCP's method; none for answers.
+    /// MCP's method. None for answers.
     pub method: Option<String>,
     /// The tool, prompt or resource that it is about.
     pub subject: Option<String>,

@@ -19,7 +19,7 @@ use crate::connection::Connection;
 use harbor_web::trouble::Trouble;
 
 impl Connection {
-    /// Why a server refuses who asks, if that is what its answer says.
+    /// The reason why a server refuses who asks, if its answer says so.
     pub fn refusal(&self, answer: &Response) -> Option<Trouble> {
         let status = answer.status();
         if !matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {

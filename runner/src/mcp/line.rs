@@ -15,7 +15,7 @@ const READ_STEP: usize = 4 * 1024;
 /// A buffer with more room than this is given back once it is empty.
 const KEEP: usize = 256 * 1024;
 
-/// How much of each end of an overlong line is shown.
+/// The bytes of each end of an overlong line that are shown.
 const ENDS: usize = 4096;
 
 /// A piece of output that [`LineSplitter::pop`] found.

@@ -54,11 +54,11 @@ pub enum Answer<'a> {
         /// JSON text.
         data: Option<&'a str>,
     },
-    /// Neither; says what is wrong.
+    /// Neither of both. Says what is wrong.
     Malformed(&'static str),
 }
 
-/// Why a line is no message.
+/// The reason why a line is no message.
 #[derive(Debug, PartialEq, Eq)]
 pub struct NoMessage {
     /// The request that the line seems to answer, if it shows one.

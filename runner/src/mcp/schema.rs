@@ -33,8 +33,8 @@ const MAX_PATH: usize = 200;
 /// The longest sentence that is told, in bytes.
 const MAX_WHY: usize = 300;
 
-/// How much memory the program of one pattern may take, and how much its states while it runs. Programs below 2 MiB
-/// are also out of reach of a panic in regex-automata (rust-lang/regex#1344).
+/// The most memory of one pattern's program, and of its states while it runs. Programs below 2 MiB are also
+/// out of reach of a panic in regex-automata (rust-lang/regex#1344).
 const MAX_PATTERN: usize = 1024 * 1024;
 
 /// Steps that one check may take: tenths of a second.
@@ -73,8 +73,8 @@ pub struct Mismatch {
     pub rule: String,
 }
 
-/// True if every object fits the schema in `text`, judged by its keywords alone. Nothing is compiled for that, and nothing
-/// is to be parsed later.
+/// True if every object fits the schema in `text`, judged by its keywords alone. Nothing is compiled for
+/// that, nor parsed later.
 #[must_use]
 pub fn any_object_fits(text: &str) -> bool {
     text.len() <= MAX_SCHEMA && serde_json::from_str(text).is_ok_and(|schema| asks_nothing(&schema))
@@ -117,7 +117,7 @@ impl Checker {
         Ok(Self { schema, validator, patterns })
     }
 
-    /// How many patterns it has, which take far more memory than their text.
+    /// The number of its patterns, which take far more memory than their text.
     #[must_use]
     pub fn patterns(&self) -> usize {
         self.patterns
@@ -177,7 +177,7 @@ fn sentence(error: &ValidationError<'_>) -> String {
     }
 }
 
-/// At most `bytes` of `text`, whole characters; what was cut is marked.
+/// At most `bytes` of `text`, in whole characters. A cut is marked.
 fn bounded(text: &str, bytes: usize) -> String {
     const MARK: &str = "…";
     if text.len() <= bytes {

@@ -27,7 +27,7 @@ const LATE_PAUSE: Duration = Duration::from_millis(100);
 pub(super) struct Signs {
     /// The bytes that end a line.
     ends: [u8; 2],
-    /// When the first bytes came of the line that has not ended.
+    /// The time of the first bytes of the unfinished line.
     since: Option<Instant>,
 }
 
@@ -49,7 +49,7 @@ impl Signs {
 }
 
 impl Session {
-    /// When something is due: the bridge is to be told of what waits, or a request is to be sent again.
+    /// The time at which something is due: a report to the bridge, or a request that is sent again.
     pub(super) fn next_due(&self) -> Option<Instant> {
         [self.alive.late_due(), self.news.borrow().due(), self.next_again()].into_iter().flatten().min()
     }

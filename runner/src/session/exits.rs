@@ -34,7 +34,7 @@ pub const WORTH_KILLING: u64 = 128 * 1024 * 1024;
 /// More bytes than the kernel's counters have, so that they are read at once: callers wait for that.
 const COUNTERS: usize = 16 * 1024;
 
-/// How often the kernel has killed for want of memory since it started; see proc(5) on /proc/vmstat.
+/// The number of the kernel's kills for want of memory since it started; see proc(5) on /proc/vmstat.
 pub fn oom_kills() -> u64 {
     let mut counters = String::with_capacity(COUNTERS);
     // What cannot be read is as good as no kill.

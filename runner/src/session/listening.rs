@@ -87,7 +87,7 @@ impl Session {
 const MOST_CALLS: u32 = 256;
 const WINDOW: Duration = Duration::from_millis(100);
 
-/// How many calls were answered of late.
+/// The number of calls that were answered lately.
 struct Pace {
     began: Instant,
     calls: u32,
@@ -132,7 +132,7 @@ impl Known {
         self.bound.push_front(socket);
     }
 
-    /// True if the bridge is to be told of a refused port.
+    /// True if the bridge should be told of a refused port.
     fn is_told(&mut self) -> bool {
         self.refused = self.refused.saturating_add(1);
         self.refused <= MOST_PORTS

@@ -16,7 +16,7 @@ use harbor_ipc_proto::link::runner::List;
 /// The shortest time between two tellings.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// How much of resources' URIs is kept between them, in bytes.
+/// The bytes of resources' URIs that are kept between reports.
 const MOST: usize = 256 * 1024;
 
 /// Bytes that each resource takes besides its text.
@@ -60,7 +60,7 @@ impl News {
         self.due.get_or_insert_with(|| told.map_or(now, |told| now.max(told + PAUSE)));
     }
 
-    /// When something is to be told.
+    /// The time of the next report.
     pub(super) fn due(&self) -> Option<Instant> {
         self.due
     }

@@ -26,7 +26,7 @@ pub(super) enum Open {
         id: u64,
         /// The pages that have come so far.
         pages: Pages,
-        /// The tools are to be taken apart.
+        /// Says how the tools are taken apart, if they are.
         fetch: Option<Fetch>,
         /// True if the server has announced such a list.
         announced: bool,
@@ -40,7 +40,7 @@ pub(super) enum Open {
 /// How a list of tools is fetched.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Fetch {
-    /// True if results are to be checked too.
+    /// True if results are checked, too.
     pub check_output: bool,
 }
 
@@ -49,7 +49,7 @@ pub(super) struct Fetch {
 pub(super) struct Call {
     /// The bridge's id.
     pub id: u64,
-    /// The tool whose result is to be checked.
+    /// The tool whose result is checked.
     pub tool: Option<Box<str>>,
     /// True if progress is wanted.
     pub progress: bool,

@@ -92,7 +92,7 @@ impl Plan {
     }
 }
 
-/// With the same environment, and held to nothing: it cleans up behind what was started outside.
+/// The program that cleans up behind an outside start, in the same environment and without confinement.
 fn afterwards(launch: &Launch<'_>) -> Option<Server> {
     let (command, args) = launch.afterwards.split_first()?;
     let os = |text: &str| OsString::from(text);

@@ -54,10 +54,10 @@ const PROBE_SILENCE: Duration = Duration::from_secs(5);
 /// How long a server that closed its stdout may take to exit by itself.
 const CLOSED_STDOUT_GRACE: Duration = Duration::from_millis(500);
 
-/// How long a start waits for the end of what the one before left behind.
+/// How long a start waits for the previous one's leftovers to end.
 const STRAYS: Duration = Duration::from_secs(1);
 
-/// How one process ended.
+/// The end of one process.
 enum End {
     /// The server has ended for good.
     Because(EndCause<'static>),

@@ -72,7 +72,7 @@ impl Session {
             .for_each(|text| self.on_words_of_failure(text));
     }
 
-    /// Looks for a refusal in the words of a failure: the first says what went wrong.
+    /// Looks for a refusal in the words of a failure. The first one says what went wrong.
     pub(super) fn on_words_of_failure(&self, text: &str) {
         if self.listens_to_words() && !is_its_own_refusal(text) {
             said(text).into_iter().take(1).for_each(|said| self.tell_refusal(said));

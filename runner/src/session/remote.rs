@@ -70,7 +70,7 @@ pub struct Wire {
 }
 
 impl Wire {
-    /// The next lines to the server, one or more, whole; none when the connection is to be ended.
+    /// The next whole lines to the server, one or more. None when the connection should end.
     pub async fn next(&self) -> Option<Vec<u8>> {
         self.outgoing.take().await
     }
@@ -216,7 +216,7 @@ struct Life<'a> {
     carrying: Carrying,
     contact_deadline: Instant,
     silence: Instant,
-    /// Why it is being ended, and when that has taken long enough.
+    /// The reason of its end, and the time at which ending has taken long enough.
     ending: Option<(EndCause<'static>, Instant)>,
 }
 

@@ -13,7 +13,7 @@ pub(super) const MAX_COMPILED: usize = 32;
 
 pub(super) const MAX_PATTERNS: usize = 100;
 
-/// How much of a server's own text stands in a log line, in bytes: of a tool's name, and of what is wrong.
+/// The bytes of a server's own text in a log line: of a tool's name, and of a fault.
 pub(super) const MAX_NAME: usize = 60;
 
 pub(super) const MAX_REASON: usize = 140;
@@ -163,7 +163,7 @@ pub(super) enum State {
     Compiled(Box<Checker>, u64),
 }
 
-/// Which of a tool's schemas.
+/// One of a tool's schemas.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Side {
     Input,

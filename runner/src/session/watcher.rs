@@ -26,7 +26,7 @@ use self::room::{FLOOR, Room};
 /// How often the watcher looks.
 const TICK: Duration = Duration::from_secs(1);
 
-/// How often near a limit.
+/// How often the watcher looks near a limit.
 const QUICK: Duration = Duration::from_millis(100);
 
 /// Looking at the directories may take this part of the time.
@@ -118,7 +118,7 @@ impl Watcher {
         }
     }
 
-    /// When it wants to look again.
+    /// The time of the next look.
     pub(super) fn deadline(&self) -> Instant {
         self.next
     }

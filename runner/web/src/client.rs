@@ -16,7 +16,7 @@ use url::Url;
 use crate::address::{Resolver, Rules};
 use crate::trouble::Trouble;
 
-/// How Harbor names itself.
+/// Harbor's name.
 pub const USER_AGENT: &str = concat!("harbor/", env!("CARGO_PKG_VERSION"));
 
 /// A connection is there by then, or not at all.

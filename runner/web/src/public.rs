@@ -18,7 +18,7 @@ use harbor_policy::sandbox::hosts::is_private;
 use reqwest::Url;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 
-/// Where proxies are named.
+/// The variables that name proxies.
 const VARIABLES: [&str; 6] =
     ["http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"];
 

@@ -11,7 +11,7 @@ use reqwest::StatusCode;
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 use rustls::CertificateError;
 
-/// Why a request came to nothing.
+/// The reason why a request failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trouble {
     /// The kind of error, where the whole connection is affected.
@@ -74,7 +74,7 @@ impl Trouble {
     }
 }
 
-/// Why a name led to no address.
+/// The reason why a name led to no address.
 #[derive(Debug)]
 pub enum Unresolved {
     /// The system knows none.

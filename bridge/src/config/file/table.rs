@@ -59,7 +59,7 @@ impl<T> Key<T> {
         Self { name, kind: SettingKind::Texts(rule, set) }
     }
 
-    /// Puts the value where it belongs, or says what is expected instead.
+    /// Stores the value in its setting, or says which value is expected.
     fn read(&self, value: &DeValue<'_>, into: &mut T) -> Result<(), String> {
         match &self.kind {
             SettingKind::Number(range, set) => {
@@ -173,7 +173,7 @@ impl<'t> Table<'t> {
         Ok(Self::new(self.text, self.name_of(key.get_ref()), key.span().start, table))
     }
 
-    /// Where it begins, for [`Table::line_at`].
+    /// The index of the table's first byte, for [`Table::line_at`].
     pub(super) fn start(&self) -> usize {
         self.start
     }

@@ -315,7 +315,7 @@ impl Host {
         }
     }
 
-    /// The effect of a tool by the person's word or Harbor's own list; none where neither names it.
+    /// The effect of a tool that the person or Harbor's own list has named. None if neither has.
     fn known_effect(&self, source: &SourceId, tool: &str) -> Option<Effect> {
         said_effect(self, source, tool).or_else(|| listed_effect(self, source, tool))
     }

@@ -13,7 +13,7 @@ use super::chat::Chat;
 use crate::host::asker::Caller;
 use crate::link::ToolHash;
 
-/// The facts that a source gives about one call. None of them is a server's word.
+/// The facts that a source gives about one call. None of them comes from a server.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct About {
     /// The name under which its answer is private, if it is not the source's name.
@@ -58,7 +58,7 @@ pub struct KnownTool {
     pub hash: Option<ToolHash>,
     /// The schema of its arguments, in a conversation: there it counts what was typed.
     pub schema: Option<String>,
-    /// What its source can reach, open and write.
+    /// The data that its source can reach, open and write.
     pub holding: Holding,
     /// The facts that its source gives about this call.
     pub about: About,

@@ -37,7 +37,7 @@ pub enum MetricKind {
     Counter,
     /// Goes up and down.
     Gauge,
-    /// How times are distributed.
+    /// A distribution of times.
     Histogram,
     /// Always 1: the labels hold the information.
     Info,
@@ -46,7 +46,7 @@ pub enum MetricKind {
 /// Numbers that mean the same, with different labels.
 #[derive(Debug, Clone, Copy)]
 pub struct Family {
-    /// With its unit, without the suffix of its kind.
+    /// The name, with its unit, without the suffix of its kind.
     pub name: &'static str,
     /// The kind of its numbers.
     pub kind: MetricKind,

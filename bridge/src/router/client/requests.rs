@@ -21,7 +21,7 @@ pub(super) struct Requests(RefCell<HashMap<Rc<str>, OpenRequest>>);
 #[derive(Debug)]
 pub(super) struct OpenRequest {
     pub(super) envelope: Envelope,
-    /// The task that works on it; none until that has begun.
+    /// The task that works on it. None until that has begun.
     task: Option<AbortHandle>,
     /// The credit of its stream, if it pushes.
     account: Option<Rc<Account>>,

@@ -29,7 +29,7 @@ pub struct Stream {
 }
 
 impl Client {
-    /// Begins the pushes of an open request; `counts` says whether its client gives credit. None when the request has ended.
+    /// Begins the pushes of an open request. `counts` is true if its client gives credit. None if the request has ended.
     #[must_use]
     pub fn stream(self: &Rc<Self>, id: &Rc<str>, counts: bool) -> Option<Stream> {
         let account = Rc::new(Account { credit: RefCell::new(Credit::new(counts)), more: Notify::new() });

@@ -29,7 +29,7 @@ pub(super) struct RecordWaiter {
 
 pub(super) type WriteResultSender = oneshot::Sender<Result<(), StoreError>>;
 
-/// How far the disk took a batch.
+/// The part of a batch that the disk has taken.
 #[derive(Debug, Default)]
 pub(super) struct WriteProgress {
     /// How many of its first records are in the files.
@@ -68,7 +68,7 @@ impl AuditBatch {
         self.waiters.extend(other.waiters.drain(..).map(behind));
     }
 
-    /// Answers all who wait, and leaves the records that are to be written later.
+    /// Answers all waiters, and keeps the records that must be written later.
     pub(super) fn settle(&mut self, written: &WriteProgress, result: &Result<(), StoreError>) {
         let mut dropped = Vec::new();
         for waiter in self.waiters.drain(..) {

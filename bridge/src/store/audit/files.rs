@@ -29,7 +29,7 @@ const RESERVE: u64 = 1024 * 1024;
 /// The unit of [`MetadataExt::blocks`], in bytes.
 const BLOCK: u64 = 512;
 
-/// How much is kept.
+/// The bounds of the kept files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// A file that would pass this is put aside, in bytes.
@@ -60,7 +60,7 @@ pub(super) struct Newest<'a> {
     path: PathBuf,
     file: File,
     length: u64,
-    /// Why the next one could not be had. It is tried once for each opening: to try costs more than to write.
+    /// The reason why the next file could not be had. It is tried once for each opening, since trying costs more than writing.
     stuck: Option<StoreError>,
 }
 
@@ -145,7 +145,7 @@ impl AuditFiles {
 }
 
 impl Newest<'_> {
-    /// Appends whole lines. How many of them are written is added to `written`, also when not all are.
+    /// Appends whole lines. Adds the number of written lines to `written`, even if not all are written.
     pub(super) fn append(&mut self, mut lines: &[u8], written: &mut usize) -> Result<(), StoreError> {
         while !lines.is_empty() {
             let mut now = self.fitting(lines, 0);
@@ -248,7 +248,7 @@ impl Newest<'_> {
     }
 }
 
-/// How many bytes the leading lines have that fit into `room`.
+/// The bytes of the leading lines that fit into `room`.
 fn fitting(lines: &[u8], room: u64) -> usize {
     let room = usize::try_from(room).unwrap_or(usize::MAX).min(lines.len());
     newline(&lines[..room]).map_or(0, |at| at + 1)

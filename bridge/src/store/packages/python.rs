@@ -49,7 +49,7 @@ pub(super) fn own_programs(package: &Package, root: &Path) -> Option<Vec<String>
     Some(names)
 }
 
-/// The directory that says what was installed: `NAME-VERSION.dist-info`, beside the package's files.
+/// The directory with the facts about the installation: `NAME-VERSION.dist-info`, beside the package's files.
 pub(super) fn about(package: &Package, root: &Path) -> Option<PathBuf> {
     let wanted = normal(&package.name);
     let is_meant = |path: &PathBuf| {

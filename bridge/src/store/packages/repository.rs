@@ -147,7 +147,7 @@ pub(super) fn entry(package: &Package, dir: &Path) -> Result<PathBuf, String> {
     inside(&root, &place).map_err(|why| format!("the program {name} of {} {why}", package.name))
 }
 
-/// The program that it says it has, and its path: in the repository, or among those of its environment.
+/// The program that the package names, and its path: in the repository, or among those of its environment.
 pub(super) fn program(
     package: &Package,
     source: &Path,

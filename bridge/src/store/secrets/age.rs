@@ -41,7 +41,7 @@ const FILE_KEY: usize = 16;
 const TAG: usize = 16;
 const PIECE: usize = 64 * 1024;
 
-/// Why a file is not opened.
+/// The reason why a file is not opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Closed {
     /// It is no file of age that has a passphrase.
@@ -134,7 +134,7 @@ impl<'a> Header<'a> {
     }
 }
 
-/// The bytes of a text in Base64; `None` where they are not exactly `N`.
+/// The bytes of a text in Base64. None if they are not exactly `N`.
 fn decoded<const N: usize>(text: &str) -> Option<[u8; N]> {
     // A longer one is not even looked at.
     (text.len() <= 4 * N).then(|| STANDARD_NO_PAD.decode(text).ok())??.try_into().ok()

@@ -37,7 +37,7 @@ pub(super) struct SecretsContent {
 }
 
 impl Secrets {
-    /// The bytes, and how they are to be understood.
+    /// The bytes of the file, and its protection.
     pub(super) fn load(&self) -> Result<(StoreProtection, Zeroizing<Vec<u8>>), StoreError> {
         let bytes = file::read(&self.path)?;
         let form = match &bytes {

@@ -42,7 +42,7 @@ pub(super) fn parsed(path: &Path, text: &[u8]) -> Result<form::SecretsByServer, 
     })
 }
 
-/// The bytes; `None` where there is no file.
+/// The bytes. None if there is no file.
 pub(super) fn read(path: &Path) -> Result<Option<Zeroizing<Vec<u8>>>, StoreError> {
     // A link, or without a writer a FIFO, is not opened at all.
     let flags = (OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits();

@@ -136,7 +136,7 @@ impl Keys {
         }
     }
 
-    /// The key by this passphrase, else by the file that gives one; or from a keyring, whose person may be asked.
+    /// The key by this passphrase, else by the passphrase of a file. Or the key of a keyring, which may ask the person.
     ///
     /// # Errors
     /// The advice to the person.

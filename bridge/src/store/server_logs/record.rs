@@ -18,7 +18,7 @@ pub struct ServerLogRecord {
     /// Milliseconds since 1970.
     #[serde(rename = "t")]
     pub timestamp: u64,
-    /// Where it came from.
+    /// The origin of the line.
     #[serde(rename = "s")]
     pub source: Source,
     /// MCP's level.
@@ -29,7 +29,7 @@ pub struct ServerLogRecord {
     pub text: String,
 }
 
-/// Where a line came from.
+/// The origin of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Source {

@@ -6,9 +6,9 @@ use std::collections::VecDeque;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// How many directories are looked at, the nearest first.
+/// The most directories that are looked at, the nearest first.
 const MAX_DIRECTORIES: usize = 256;
-/// How many names of each.
+/// The most names of each directory.
 const MAX_NAMES: usize = 1024;
 
 /// True if there is a repository in it, so far as the search went.

@@ -32,13 +32,13 @@ use crate::link::{EndReport, LinkEvent};
 use crate::oauth_callback::{Name, RedirectListener};
 use crate::supervisor::errand_runners::ErrandRunnerGuard;
 
-/// How long it may take to find out where the person has to be sent.
+/// How long the search for the sign-in page may take.
 const DISCOVERY: Duration = Duration::from_secs(90);
 
 /// How long the person may think.
 pub const PERSON: Duration = Duration::from_secs(300);
 
-/// How long tokens may take to come, or to be given back.
+/// How long tokens may take to come, or to be revoked.
 const EXCHANGE: Duration = Duration::from_secs(45);
 
 /// A person's wishes for an authorization.
@@ -187,7 +187,7 @@ impl Server {
 }
 
 impl PendingAuthorization {
-    /// Where the person's browser comes back to.
+    /// The address to which the person's browser returns.
     #[must_use]
     pub fn redirect_uri(&self) -> &str {
         &self.redirect_uri

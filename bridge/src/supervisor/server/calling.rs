@@ -22,7 +22,7 @@ use crate::link::{Audience, CallError, EndReport, ServerAnswer, TimeLimit};
 /// How long a call of a tool waits for the list of tools.
 const TOOLS_WAIT: Duration = Duration::from_secs(2);
 
-/// Why a call has no answer.
+/// The reason why a call has no answer.
 #[derive(Debug)]
 pub enum UnansweredReason {
     /// It was not sent: the server does not run.
@@ -40,11 +40,11 @@ pub enum UnansweredReason {
 pub struct Unavailable {
     /// The state that it is in instead.
     pub state: State,
-    /// Why, when it ended without being told to.
+    /// The reason, if it ended unasked.
     pub last_exit: Option<Rc<EndReport>>,
     /// When it is tried again, in milliseconds since 1970.
     pub next_retry: Option<u64>,
-    /// How long the call waited; none when it was refused at once.
+    /// How long the call waited. None if it was refused at once.
     pub waited: Option<Duration>,
     /// True if too many wait already.
     pub queue_full: bool,

@@ -19,7 +19,7 @@ use crate::link::EndReport;
 /// How long a runner may take to clear up before it is killed.
 const LIMIT: Duration = limits::REMOVAL.saturating_add(limits::STOP_SLACK);
 
-/// How much longer it is waited then.
+/// How much longer the bridge waits after a stall.
 const STALL: Duration = Duration::from_millis(500);
 
 impl Server {

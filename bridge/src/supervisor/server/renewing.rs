@@ -61,7 +61,7 @@ impl Runners {
 }
 
 impl Server {
-    /// The token that it was to be shown has ended, or was refused.
+    /// Handles a token that has ended, or was refused.
     pub(super) fn on_stale(self: &Rc<Self>, number: u32, token: Secret) {
         let place = self.place.present().filter(|place| place.number == number);
         let Some(place) = place else { return };
@@ -112,7 +112,7 @@ impl Server {
         Ok(newer)
     }
 
-    /// The authorization server's answer; an error where it gives none that is known.
+    /// The authorization server's answer. An error if the answer is not understood.
     async fn renewed(
         &self,
         message: ToRunner<'static>,

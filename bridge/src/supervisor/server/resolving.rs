@@ -405,7 +405,7 @@ impl Server {
     }
 }
 
-/// Why the resolved version is not to be taken.
+/// The reason not to take the resolved version.
 struct RejectionReason {
     why: Rc<EndReport>,
     requires: Option<Requirement>,

@@ -177,7 +177,7 @@ impl Server {
         self.secrets.note_given(secrets, headers, names);
     }
 
-    /// The text without the secrets; `None` where none are in it.
+    /// The text without the secrets. None if it contains none.
     pub(super) fn without_secrets(&self, text: &str) -> Option<String> {
         let hidden = self.hidden(text.to_owned());
         (hidden != text).then_some(hidden)

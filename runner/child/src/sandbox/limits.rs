@@ -21,7 +21,7 @@ pub struct Limits {
     pub open_files: Option<u64>,
     /// Bytes of each file that is written. A write beyond fails with EFBIG: launchers ignore SIGXFSZ.
     pub file_size: Option<u64>,
-    /// How nice to other programs, 0 to 19.
+    /// The niceness towards other programs, 0 to 19.
     pub nice: u8,
 }
 
@@ -83,7 +83,7 @@ fn threads_of(user: Uid) -> io::Result<u64> {
     Ok(texts.map(|text| threads_in(&text, user)).fold(0, u64::saturating_add))
 }
 
-/// Threads of a process by its `status`; none if it is another user's.
+/// Threads of a process by its `status`. None if another user runs it.
 fn threads_in(status: &str, user: Uid) -> u64 {
     let field = |name: &str| {
         let line = status.lines().find_map(|line| line.strip_prefix(name))?;
@@ -92,7 +92,7 @@ fn threads_in(status: &str, user: Uid) -> u64 {
     if field("Uid:") == Some(user.as_raw().into()) { field("Threads:").unwrap_or(0) } else { 0 }
 }
 
-/// At least as nice as asked.
+/// Makes this process at least as nice as asked.
 fn be_nice(asked: u8) -> nix::Result<()> {
     let this: libc::c_long = 0;
     let which = libc::c_long::from(libc::PRIO_PROCESS);

@@ -181,8 +181,8 @@ fn cover_by_copy<'a>(shown: &Shown<'a>, covered: &mut Vec<&'a Path>) -> io::Resu
     Ok(())
 }
 
-/// Makes a whole disk writable that is seen at its place already; gives false for anything else. There is no bind then, so the
-/// kernel itself unmounts it with the person's.
+/// Makes a whole disk writable that is already seen at its place. False for anything else. Without a bind,
+/// the kernel itself unmounts it with the person's mount.
 fn opened_whole(shown: &Shown<'_>) -> io::Result<bool> {
     let there = held(shown.path)?;
     let number = |file: &File| file.metadata().map(|found| (found.dev(), found.ino()));

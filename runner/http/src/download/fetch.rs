@@ -37,7 +37,7 @@ const MAX_SIGNATURE: u64 = 8 << 10;
 /// The time from the lookup to the last byte. The bridge's own limit for a step is longer.
 const LIMIT: Duration = Duration::from_secs(600);
 
-/// How long nothing may come.
+/// The longest silence.
 const SILENCE: Duration = Duration::from_secs(60);
 
 /// How long Harbor looks for a signature that nobody asked for.
@@ -45,7 +45,7 @@ const GLANCE: Duration = Duration::from_secs(5);
 
 const MAX_REDIRECTS: usize = 5;
 
-/// How much comes between two lines about it.
+/// The bytes between two lines about the download.
 const TOLD: u64 = 4 << 20;
 
 /// The step.

@@ -38,7 +38,7 @@ const PROCESSORS: &[(u16, &str)] = &[
     (258, "loongarch64"),
 ];
 
-/// How programs of macOS begin: for one processor, either way round, and for several.
+/// The first bytes of programs of macOS: for one processor, in either order, and for several.
 const MACH_O: &[[u8; 4]] = &[
     *b"\xcf\xfa\xed\xfe",
     *b"\xce\xfa\xed\xfe",

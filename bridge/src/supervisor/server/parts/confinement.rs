@@ -10,7 +10,7 @@ use harbor_policy::sandbox::Profile;
 use harbor_policy::sandbox::hint::{Advice, Told};
 use tokio::sync::Notify;
 
-/// How many refusals are kept, the newest.
+/// The newest refusals that are kept.
 const KEPT: usize = 32;
 
 /// The profile of a start, and what it was decided from.
@@ -49,7 +49,7 @@ impl Denied {
 pub(in super::super) struct Confinement {
     confined: RefCell<Option<Rc<Confined>>>,
     denied: RefCell<VecDeque<Denied>>,
-    /// How many refusals are being looked at on the disk.
+    /// The number of refusals that are being looked up on the disk.
     looking: Cell<u32>,
     looked: Notify,
 }

@@ -16,7 +16,7 @@ use harbor_policy::settings::Settings;
 use super::trial::TrialOf;
 use crate::store::definitions::Definition;
 
-/// Which server it is.
+/// The identity of a server.
 pub(in super::super) struct Identity {
     id: ServerId,
     definition: RefCell<Rc<Definition>>,
@@ -30,7 +30,7 @@ pub(in super::super) struct Identity {
     alone: Cell<bool>,
     /// True if it was removed or replaced, so that later events about it are ignored.
     gone: Cell<bool>,
-    /// When this definition came to life, in milliseconds since 1970: older log lines are on disk only.
+    /// The time of this definition's first use, in milliseconds since 1970. Older log lines are only on disk.
     born: u64,
 }
 
@@ -94,7 +94,7 @@ impl Identity {
         self.alone.get()
     }
 
-    /// Gives its starts all that its definition gives, from now on.
+    /// Lets its starts have everything in its definition from now on.
     pub fn trust(&self) {
         self.alone.set(false);
     }

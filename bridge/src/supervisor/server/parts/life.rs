@@ -54,7 +54,7 @@ struct StartWaiters {
     listeners: RefCell<Vec<WeakStartListener>>,
 }
 
-/// Where a server is in its life.
+/// The life of a server.
 pub(in super::super) struct Life {
     machine: RefCell<Lifecycle>,
     alarm: Alarm,
@@ -66,7 +66,7 @@ pub(in super::super) struct Life {
     /// How many events did not fit their state.
     illegal: Cell<u64>,
     began: Instant,
-    /// How many stops have come to their end.
+    /// The number of finished stops.
     stops: Cell<u64>,
     changed: Notify,
     /// True if it will be started in its turn, since the bridge has begun, or by the first call.
@@ -75,7 +75,7 @@ pub(in super::super) struct Life {
 }
 
 impl Life {
-    /// `missing`: what it runs is to be installed first.
+    /// Begins a life. `missing` is true if its program must be installed first.
     pub fn new(rules: Rules, missing: bool) -> Self {
         let seed = wall_clock() ^ u64::from(std::process::id());
         Self {
@@ -197,7 +197,7 @@ impl Life {
         self.restarts.get()
     }
 
-    /// Counts an event that did not fit; gives how many there were.
+    /// Counts an event that did not fit. Returns the count.
     pub fn count_illegal(&self) -> u64 {
         self.illegal.set(self.illegal.get() + 1);
         self.illegal.get()

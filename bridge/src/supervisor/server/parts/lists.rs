@@ -55,7 +55,7 @@ impl ServerLists {
         self.known_tools.borrow().clone()
     }
 
-    /// Keeps its tools; gives those that were known.
+    /// Keeps its tools, and returns the tools that were known.
     pub fn know_tools(&self, tools: Rc<ToolList>) -> Option<Rc<ToolList>> {
         self.known_tools.replace(Some(tools))
     }
@@ -69,7 +69,7 @@ impl ServerLists {
         self.logs.borrow().added()
     }
 
-    /// At most `limit` lines, the newest, oldest first.
+    /// The newest lines, at most `limit`, oldest first.
     pub fn last_lines(&self, limit: usize) -> Vec<Line> {
         self.logs.borrow().last(limit)
     }

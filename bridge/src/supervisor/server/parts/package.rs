@@ -70,7 +70,7 @@ impl ServerPackage {
         }
     }
 
-    /// The package, as it is asked for.
+    /// The requested package.
     pub fn wanted(&self) -> Option<&Package> {
         self.wanted.as_ref()
     }
@@ -85,7 +85,7 @@ impl ServerPackage {
         self.lock.borrow().clone()
     }
 
-    /// Takes this version; gives the one before.
+    /// Takes this version, and returns the one before.
     pub fn set_lock(&self, lock: Rc<Lock>) -> Option<Rc<Lock>> {
         self.lock.replace(Some(lock))
     }

@@ -12,7 +12,7 @@ use harbor_policy::slots::{Slot, Slots};
 
 use crate::alarm::Alarm;
 
-/// How a server is used.
+/// The use of a server.
 pub(in super::super) struct ServerUse {
     slots: Slots,
     queue: Slots,
@@ -112,7 +112,7 @@ impl ServerUse {
         self.liveness.borrow().is_busy()
     }
 
-    /// Feeds an event to the watch; gives what follows. `ring` is called at its next deadline.
+    /// Feeds an event to the watch, and returns the actions. `ring` is called at the watch's next deadline.
     pub fn watch<T: 'static>(
         &self,
         event: LivenessEvent,

@@ -52,7 +52,7 @@ pub(super) enum Answer {
 /// test of it. A pointer takes a test for each half.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Test {
-    /// Which half, as its place in what the kernel tells.
+    /// The half, as its index in the kernel's data about a call.
     word: u32,
     mask: u32,
     value: u32,
