@@ -19,7 +19,7 @@ const MAX_LINE: usize = 4000;
 pub const MAX_ENTRIES: usize = 20_000;
 /// The longest tag.
 const MAX_TAG: usize = 60;
-/// Where repositories are.
+/// The hosts of repositories.
 const HOSTS: &[&str] = &["github.com", "gitlab.com", "codeberg.org", "bitbucket.org"];
 
 /// Its entries, each repository once, in the list's order.

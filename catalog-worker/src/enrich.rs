@@ -19,7 +19,7 @@ use crate::{packages, text, time};
 /// After a refusal without a time, as long as GitHub counts.
 const DEFAULT_PAUSE: u64 = 60 * 60_000;
 
-/// When GitHub may be asked again; kept from one enrichment to the next.
+/// The time when GitHub may be asked again. Kept from one enrichment to the next.
 #[derive(Debug, Default)]
 pub struct Pause(Cell<u64>);
 

@@ -57,9 +57,9 @@ pub struct Entry {
     pub tags: Vec<String>,
     /// True if Harbor recommends it.
     pub featured: bool,
-    /// When it first appeared.
+    /// The time when it first appeared.
     pub published_at: Option<u64>,
-    /// When it last changed.
+    /// The time when it last changed.
     pub updated_at: Option<u64>,
 }
 
@@ -106,7 +106,7 @@ impl Entry {
         serde_json::to_string(&self.tags).unwrap_or_else(|_| "[]".into())
     }
 
-    /// Which columns differ from what was known; `before` has the same columns.
+    /// The columns that differ from the known ones; `before` has the same columns.
     #[must_use]
     pub fn differing(&self, before: &Self) -> Vec<&'static str> {
         let pairs = self.columns().into_iter().zip(before.columns());

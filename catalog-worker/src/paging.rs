@@ -22,7 +22,7 @@ pub struct Way {
     pub entries: usize,
 }
 
-/// Why it leads nowhere.
+/// The reason why the pages lead nowhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lost {
     /// A cursor came twice.

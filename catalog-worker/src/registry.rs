@@ -32,7 +32,7 @@ pub struct Page {
     pub entries: Vec<Entry>,
     /// How many were no entries.
     pub skipped: usize,
-    /// Where the next page is.
+    /// The address of the next page.
     pub next: Option<String>,
 }
 

@@ -26,9 +26,9 @@ const OVERLAP: u64 = 10 * 60_000;
 /// The past of a source.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct History {
-    /// When it was last tried.
+    /// The time of its last try.
     pub last_attempt_at: Option<u64>,
-    /// When all of it was last read.
+    /// The time when all of it was last read.
     pub last_full_at: Option<u64>,
     /// The time from which an increment would be fetched.
     pub updated_since: Option<u64>,
@@ -38,7 +38,7 @@ pub struct History {
     pub retry_after: Option<u64>,
 }
 
-/// How a source is fetched.
+/// The way to fetch a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FetchMode {
     /// All of it.
@@ -47,7 +47,7 @@ pub enum FetchMode {
     Since(u64),
 }
 
-/// When it is due; `None` when only on request. `roll` is a random number, which decides the jitter.
+/// When it is due. None if only on request. `roll` is a random number, which decides the jitter.
 #[must_use]
 pub fn due(history: &History, interval: u64, now: u64, roll: u64) -> Option<u64> {
     if interval == 0 {
@@ -72,7 +72,7 @@ pub fn held(history: &History, now: u64) -> Option<u64> {
     history.retry_after.filter(|at| *at > now && *at <= now.saturating_add(MAX_RETRY_AFTER))
 }
 
-/// How a registry is fetched.
+/// The way to fetch a registry.
 #[must_use]
 pub fn pass(history: &History, full: bool, now: u64) -> FetchMode {
     let recent = history.last_full_at.is_some_and(|at| at <= now && now - at < FULL_EVERY);

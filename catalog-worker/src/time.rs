@@ -44,7 +44,7 @@ pub fn from_http(text: &str) -> Option<u64> {
     (words.next() == Some("GMT")).then(|| at(year, place as u64 / 3 + 1, day, time))?
 }
 
-/// `Retry-After`: seconds, or a date. As milliseconds from `now`.
+/// Reads `Retry-After`, in seconds or as a date. Returns milliseconds from `now`.
 #[must_use]
 pub fn retry_after(text: &str, now: u64) -> Option<u64> {
     let seconds = text.trim().parse::<u64>().ok().map(|seconds| seconds.saturating_mul(1000));

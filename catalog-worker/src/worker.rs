@@ -74,7 +74,7 @@ pub struct Worker {
     agenda: Agenda,
     /// Away while a job has it.
     db: Option<Db>,
-    /// The settings in force; none before catalog.db was opened.
+    /// The settings in force. None before catalog.db was opened.
     settings: Option<Rc<Settings>>,
     /// New settings that wait for the end of a job.
     configure: Option<Result<Box<Settings>, String>>,

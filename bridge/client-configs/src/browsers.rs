@@ -35,7 +35,7 @@ pub struct Browser {
 
 #[derive(Debug, PartialEq, Eq)]
 enum Kind {
-    /// With its directory among those of configurations.
+    /// Chromium, with its directory among those of configurations.
     Chromium(&'static str),
     Firefox,
 }
@@ -238,8 +238,7 @@ impl Browser {
         )
     }
 
-    /// Reads a manifest; `None` when this browser does not take the text for a manifest of Harbor's native
-    /// host.
+    /// Reads a manifest. None if this browser does not take the text for a manifest of Harbor's native host.
     #[must_use]
     pub fn read(&self, text: &str) -> Option<Manifest> {
         let value: Value = serde_json::from_str(text).ok()?;
@@ -287,7 +286,7 @@ fn quoted(text: &str) -> String {
     Value::from(text).to_string()
 }
 
-/// A manifest, as it was read.
+/// A manifest in parts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Manifest {
     /// The program that the browser starts.

@@ -42,7 +42,7 @@ const fn home(file: &'static str) -> Place {
     Place { variable: "", directory: "", file }
 }
 
-/// In the directory that `XDG_CONFIG_HOME` names.
+/// A file in the directory that `XDG_CONFIG_HOME` names.
 const fn xdg(file: &'static str) -> Place {
     Place { variable: "XDG_CONFIG_HOME", directory: ".config", file }
 }

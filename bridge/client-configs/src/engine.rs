@@ -149,7 +149,7 @@ fn read(mut words: &[String]) -> Run<'_> {
     run
 }
 
-/// Reads one option; gives what stands behind it and its value.
+/// Reads one option. Returns the words behind it and its value.
 fn option<'a>(run: &mut Run<'a>, word: &'a str, rest: &'a [String]) -> &'a [String] {
     let (name, inline) = match word.split_once('=') {
         Some((name, value)) => (name, Some(value)),

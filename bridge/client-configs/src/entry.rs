@@ -27,7 +27,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// The entry as it is read back.
+    /// The entry as it would be read.
     #[must_use]
     pub fn value(&self) -> Value {
         let env: Map<_, _> =

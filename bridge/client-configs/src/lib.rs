@@ -151,7 +151,7 @@ impl Format {
         self.checked(format!("{mark}{after}"), &wanted, key).map(Some)
     }
 
-    /// A text that says what is wanted, and nothing else.
+    /// A text that says exactly `wanted`.
     fn checked(self, text: String, wanted: &Value, key: &str) -> Result<String, ForeignError> {
         match self.read(&text) {
             Ok(found) if found == *wanted => Ok(text),

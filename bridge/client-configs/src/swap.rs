@@ -3,7 +3,7 @@
 //! Owns finding it and undoing it. Must never guess: if a text is not the second one, the caller leaves it
 //! alone.
 
-/// At a place, one piece instead of another.
+/// The replacement of one piece at a place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Swap {
     /// The place, in bytes.

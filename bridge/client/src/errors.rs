@@ -91,7 +91,7 @@ impl From<Exit> for ExitCode {
 pub struct Refusal {
     /// The word on the wire; a newer bridge may know more words than we do.
     pub code: String,
-    /// In words.
+    /// The message in words.
     pub message: String,
     /// The details as JSON text.
     pub details: Option<String>,
@@ -186,7 +186,7 @@ impl Refusal {
         typed.unwrap_or_else(|| self.message.clone())
     }
 
-    /// The next thing that the person may do; the bridge's message says what is wrong.
+    /// The next step for the person. The bridge's message says what is wrong.
     fn next_step(&self) -> Option<String> {
         let code = self.known()?;
         let server = self.server.clone().or_else(|| self.text("server_id")).unwrap_or_else(|| "NAME".into());
@@ -343,7 +343,7 @@ fn sent(sent: bool) -> Option<String> {
     Some(format!("{{\"sent\":{sent}}}"))
 }
 
-/// Why a command failed.
+/// The reason why a command failed.
 #[derive(Debug)]
 pub enum Failure {
     /// The command line is wrong; the text says how.
@@ -491,7 +491,7 @@ impl Failure {
         }
     }
 
-    /// The text for people; `None` when there is nothing to say.
+    /// The text for people. None if there is nothing to say.
     #[must_use]
     pub fn message(&self) -> Option<String> {
         Some(match self {

@@ -20,7 +20,7 @@ impl Payload {
         Self::parse(json.as_str().as_bytes()).unwrap_or_default()
     }
 
-    /// The object that these bytes are; `None` where they are none.
+    /// The object in these bytes. None if they are no object.
     #[must_use]
     pub fn parse(json: &[u8]) -> Option<Self> {
         serde_json::from_slice(json).map(Self).ok()

@@ -91,7 +91,7 @@ pub struct Pieces {
 }
 
 impl Pieces {
-    /// Takes a `chunk` push; gives the whole answer with the last one.
+    /// Takes a `chunk` push. Returns the whole answer with the last one.
     ///
     /// # Errors
     /// When it is not the next piece.

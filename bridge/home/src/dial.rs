@@ -84,7 +84,7 @@ pub fn connect(paths: &Paths, role: &Role, limit: Duration) -> Result<UnixStream
     dial.run(true)?.ok_or_else(|| dial.slow("the bridge to start"))
 }
 
-/// Connects to the bridge if one runs; `None` when none does.
+/// Connects to the bridge if one runs. None if none does.
 ///
 /// # Errors
 /// As for [`connect`].

@@ -12,7 +12,7 @@ use nix::libc;
 /// The process that holds the lock of a home.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Holder {
-    /// Its process id; none where it cannot be seen from here.
+    /// Its process id. None if it cannot be seen from here.
     pub pid: Option<i32>,
 }
 

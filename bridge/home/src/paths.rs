@@ -42,7 +42,7 @@ pub struct Paths {
 }
 
 impl Paths {
-    /// From `HARBOR_HOME`, else `~/.harbor`.
+    /// The paths below `HARBOR_HOME`, else below `~/.harbor`.
     ///
     /// # Errors
     /// When neither `HARBOR_HOME` nor `HOME` is set.
@@ -71,7 +71,7 @@ impl Paths {
         Self { work, ..self }
     }
 
-    /// With this home, whatever the environment says.
+    /// The paths with this home, whatever the environment says.
     #[must_use]
     pub fn at(home: &Path) -> Self {
         Self { home: home.to_owned(), work: home.to_owned(), runtime_dir: None }

@@ -379,7 +379,7 @@ mod tests {
     use crate::target::Target;
     use serde_json::{Value, json};
 
-    /// An answer of the bridge, of which the test says what it is about.
+    /// An answer of the bridge about this kind of list, as a test gives it.
     fn told(kind: McpList, answer: &str) -> Told {
         match kind {
             McpList::Tools => {

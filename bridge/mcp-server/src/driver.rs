@@ -32,7 +32,7 @@ use super::machine::{Machine, Out};
 
 /// The way of the machine's lines to the client.
 pub trait Lines: Send + 'static {
-    /// Passes a line on; gives what the machine hears in return, as if from its client.
+    /// Passes a line on. Returns the line that the machine hears in return, as if from its client.
     fn pass(&mut self, line: Vec<u8>) -> Option<Vec<u8>>;
 }
 

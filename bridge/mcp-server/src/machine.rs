@@ -134,8 +134,7 @@ impl Machine {
         }
     }
 
-    /// Gives the machine a name that no other machine has: so the states that it gives its client are no
-    /// other machine's.
+    /// Gives the machine a name that no other machine has, so that its client's states belong to it alone.
     pub fn named(mut self, name: &str) -> Self {
         self.questions = Questions::named(name);
         self

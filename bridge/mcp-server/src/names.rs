@@ -36,7 +36,7 @@ const OF_BROWSER: &str = "browser_";
 pub struct Names(HashMap<String, String>);
 
 impl Names {
-    /// Adds the tool `server/tool`; gives its name.
+    /// Adds the tool `server/tool`, and returns its name.
     pub fn add(&mut self, server: &str, tool: &str) -> String {
         let whole = format!("{server}/{tool}");
         // Two hashes that begin alike: the later one gets more of its own.

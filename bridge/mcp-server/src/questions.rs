@@ -92,21 +92,21 @@ impl Questions {
         self.parked.contains_key(&number) || self.asked.values().any(|(_, about)| *about == number)
     }
 
-    /// Asks a client of the older generation about the request `number`; gives the line.
+    /// Asks a client of the older generation about the request `number`. Returns the line.
     pub fn ask(&mut self, number: u64, question: &Question) -> Vec<u8> {
         self.next += 1;
         self.asked.insert(self.next, (question.ask_id, number));
         write::request(&id(self.next), &question.method, &question.params)
     }
 
-    /// The client has answered the request `id`; gives which question that was.
+    /// Takes the client's answer to the request `id`. Returns the number of the question.
     pub fn answered(&mut self, answered: &str) -> Option<u64> {
         let (next, _) = self.asked.iter().find(|(next, _)| id(**next) == answered)?;
         let next = *next;
         self.asked.remove(&next).map(|(ask_id, _)| ask_id)
     }
 
-    /// A request has ended; gives the lines that take back what the client was asked about it.
+    /// Handles the end of a request. Returns the lines that take back its questions to the client.
     pub fn end_of(&mut self, number: u64) -> Vec<Vec<u8>> {
         let gone = self.asked.extract_if(.., |_, (_, about)| *about == number);
         let line = |next| {
@@ -185,7 +185,7 @@ impl Questions {
         write::input_required(questions.iter().map(asked), &format!("{} {number}", self.name))
     }
 
-    /// The bridge is lost; gives the lines that take back what the client was asked.
+    /// Handles the loss of the bridge. Returns the lines that take back the questions to the client.
     pub fn take_back_all(&mut self) -> Vec<Vec<u8>> {
         let numbers: Vec<_> = self.asked.values().map(|(_, number)| *number).collect();
         numbers.into_iter().flat_map(|number| self.end_of(number)).collect()

@@ -38,7 +38,7 @@ pub struct Uris {
     templates: Vec<(String, String)>,
 }
 
-/// Why it is not known what a URI means.
+/// The reason why a URI's server is unknown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unknown {
     /// No server lists it.

@@ -81,7 +81,7 @@ impl Watches {
         self.initialized = true;
     }
 
-    /// Begins a subscription; gives the line that says which, and the resources that it is for.
+    /// Begins a subscription. Returns the line that acknowledges it, and its resources.
     pub fn listen(&mut self, id: &str, fields: &Fields<'_>) -> (Vec<u8>, Vec<String>) {
         let wanted = fields.get("notifications").and_then(|wanted| Fields::parse(wanted.as_bytes()).ok());
         let wanted = wanted.unwrap_or_default();
@@ -101,7 +101,7 @@ impl Watches {
         (line, missing)
     }
 
-    /// Ends a subscription of the newer generation, if it is one; gives what the bridge need not tell of any more.
+    /// Ends a subscription of the newer generation, if it is one. Returns the resources that the bridge need not report any more.
     pub fn end(&mut self, id: &str) -> Vec<Target> {
         self.listening.remove(id);
         self.take_unwanted()

@@ -32,7 +32,7 @@ const INSTRUCTIONS: &str = "The tools, prompts and resources of several MCP serv
 const LAZY: &str =
     " To find a tool, use search_tools; describe_tool gives its parameters, and call_tool calls it.";
 
-/// The member in which a modern result says what it is.
+/// The member in which a modern result names its kind.
 const RESULT_TYPE: &str = "resultType";
 
 /// The parts of a tool's result, and of a tool.

@@ -38,9 +38,9 @@ enum AllowedSender {
     Owner,
     /// The person; and an AI client for itself, as far as its grants go.
     OwnerOrClient,
-    /// An AI client: what it says is about itself.
+    /// An AI client. It may speak only about itself.
     Client,
-    /// Harbor's own browser extension: what it says is about its browser.
+    /// Harbor's own browser extension. It may speak only about its browser.
     Extension,
 }
 
@@ -338,7 +338,7 @@ mod tests {
         "session_end",
     ];
 
-    /// What nobody else may.
+    /// The messages that only AI clients may send.
     const OF_CLIENTS_ONLY: &[&str] = &["mcp_begin", "mcp_follow_messages"];
 
     /// The messages that only the extension may send, among the owner's connections.

@@ -43,7 +43,7 @@ const COMMON: [&str; 4] = ["mcp", "server", "the", "a"];
 /// The tools that a model is told of.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Offer {
-    /// In the order of the request, by their names for the model.
+    /// The offered tools, in the order of the request, with their names for the model.
     pub tools: Vec<ModelTool>,
     /// The names of all tools that may be called, also of those that have to be searched for.
     pub names: ToolNames,
@@ -56,9 +56,9 @@ pub struct Offer {
 /// A tool that is left out of the list for the model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeftOut {
-    /// As `server/tool`.
+    /// The tool, as `server/tool`.
     pub tool: String,
-    /// Why.
+    /// The reason.
     pub why: UnfitSchemaReason,
 }
 

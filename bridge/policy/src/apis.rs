@@ -28,7 +28,7 @@ const APIS: &[(&[&str], &[&str])] = &[
     (&["TODOIST_API_TOKEN"], &["api.todoist.com"]),
 ];
 
-/// How names of keys begin that everybody has from these services, and not from a package.
+/// The beginnings of names of keys that people have from these services, and not from a package.
 const SERVICES: &[(&str, &str)] = &[
     ("ANTHROPIC_", "Anthropic"),
     ("AWS_", "AWS"),

@@ -8,7 +8,7 @@ use std::time::Duration;
 /// The most that may wait for all clients together, in bytes: a few of the largest answers.
 const MOST_WAITING: usize = 256 << 20;
 
-/// On a machine with little memory, one part in this many of it may wait, but no less than one large answer.
+/// On a machine with little memory, this fraction of it may wait, but no less than one large answer.
 const SHARE: u64 = 32;
 const LEAST_WAITING: usize = 64 << 20;
 
@@ -28,7 +28,7 @@ pub fn most_waiting(memory: Option<u64>) -> usize {
 /// The answers that wait for one client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Backlog {
-    /// In bytes.
+    /// The waiting bytes.
     pub waiting: usize,
     /// For how long it has read nothing of its waiting bytes.
     pub stuck_for: Duration,

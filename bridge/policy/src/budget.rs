@@ -33,7 +33,7 @@ pub const ANSWER: u64 = 4096;
 /// A day in milliseconds.
 const DAY: u64 = 86_400_000;
 
-/// How often somebody may ask.
+/// The limits on how often a principal may ask.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RequestRate {
     /// Requests under way.
@@ -52,7 +52,7 @@ pub const ORIGINS_PACE: RequestRate = RequestRate { at_once: 4, per_minute: 60 }
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct BudgetTicket(u64);
 
-/// Why a request may not.
+/// The reason why a request may not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BudgetRefusalReason {
     /// Too many of its principal are under way.
@@ -68,7 +68,7 @@ pub enum BudgetRefusalReason {
         of_everybody: bool,
         /// The tokens that are left of them.
         left: u64,
-        /// When the next day begins.
+        /// The time until the next day begins.
         retry_after_ms: u64,
     },
 }
@@ -201,7 +201,7 @@ impl Budgets {
         self.limit(principal).is_some() || self.limit(EVERYBODY).is_some()
     }
 
-    /// How an account stands.
+    /// The state of an account.
     #[must_use]
     pub fn standing(&self, principal: &str, now: u64) -> Standing {
         let (limit, is_set) = (self.limit(principal), self.set.contains_key(principal));

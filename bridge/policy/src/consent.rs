@@ -110,7 +110,7 @@ impl Permit {
 /// A question to the person.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Question {
-    /// Why.
+    /// The reason.
     pub why: Why,
     /// The private names of what would leave.
     pub private: Names,
@@ -118,7 +118,7 @@ pub struct Question {
     pub covers: Vec<Cover>,
 }
 
-/// Why a call is not run.
+/// The reason why a call is not run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refused {
     /// The person has said no to the same call.
@@ -219,7 +219,7 @@ fn leaves(call: &Call<'_>, before: &Before<'_>) -> (bool, bool) {
     (true, false)
 }
 
-/// Why the person is asked about what a call changes, where nothing was answered.
+/// The reason to ask the person about a call's changes, if there is no answer about them.
 fn changes(who: Who, call: &Call<'_>, read: &Read) -> Option<Why> {
     let Holding { reach, writes_theirs, .. } = call.holding;
     let keeps_to_itself = reach == Reach::Closed && !writes_theirs;

@@ -205,7 +205,7 @@ impl Words {
         self.0.extend(words.iter().map(ToString::to_string));
     }
 
-    /// In one word with its value: whatever that begins with, it is no option.
+    /// Adds an option in one word with its value, so that no value can be taken for an option.
     fn option(&mut self, name: &str, value: &str) {
         self.0.push(format!("{name}={value}"));
     }

@@ -39,13 +39,13 @@ const USERNAME: &str = "_USERNAME";
 pub struct Credential {
     /// The secret itself.
     pub value: Secret,
-    /// How the server is given it.
+    /// The way in which the server gets it.
     pub kind: CredentialType,
     /// The name that belongs to a password.
     pub username: Option<String>,
-    /// When it was set, in milliseconds since 1970.
+    /// The time when it was set, in milliseconds since 1970.
     pub set_at: u64,
-    /// When it ends, likewise.
+    /// The time of its end, likewise.
     pub expires_at: Option<u64>,
     /// The token that gets a new one when this one has ended.
     pub refresh_token: Option<Secret>,
@@ -58,7 +58,7 @@ pub struct Credential {
 pub struct TokenProvenance {
     /// The scopes that it is for.
     pub scopes: Vec<String>,
-    /// When the person said yes, in milliseconds since 1970.
+    /// The time of the person's yes, in milliseconds since 1970.
     pub granted_at: u64,
     /// The client as which Harbor is known there.
     pub client: Client,
@@ -80,7 +80,7 @@ impl Credential {
         !renews && self.expires_at.is_some_and(|at| at <= now)
     }
 
-    /// A grant, as it is stored.
+    /// A grant in its stored form.
     #[must_use]
     pub fn of_grant(grant: Grant, now: u64) -> Self {
         let Grant { access_token, refresh_token, expires_at, scopes, granted_at, client, issuer, .. } = grant;

@@ -295,7 +295,7 @@ const HARMLESS: &[&str] = &[
     "TZ",
 ];
 
-/// Why somebody else's recipe cannot ask for a variable of this name; `None` when it can.
+/// The reason why a recipe of others cannot ask for a variable of this name. None if it can.
 #[must_use]
 pub fn wrong_of_others(name: &str) -> Option<&'static str> {
     let letter = |b: u8| b.is_ascii_alphabetic() || b == b'_';
@@ -317,7 +317,7 @@ pub fn wrong_of_others(name: &str) -> Option<&'static str> {
     }
 }
 
-/// Why an environment variable of a definition cannot be used; `None` when it can.
+/// The reason why an environment variable of a definition cannot be used. None if it can.
 #[must_use]
 pub fn wrong_variable(name: &str, value: &str) -> Option<&'static str> {
     if name.is_empty() || name.contains(['=', '\0']) {

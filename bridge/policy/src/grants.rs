@@ -62,7 +62,7 @@ pub struct View {
     denied: bool,
     /// True if the origin is an AI client.
     is_client: bool,
-    /// The list of each grant; none where there is a DENY.
+    /// The list of each grant. None if there is a DENY.
     lists: Vec<Option<Allowlist>>,
 }
 

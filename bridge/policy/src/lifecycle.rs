@@ -45,7 +45,7 @@ use crate::settings::Restart;
 /// Milliseconds of the driver's clock.
 pub type Millis = u64;
 
-/// Where a server is in its life.
+/// The stage of a server's life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum State {
     /// Its package is being installed.
@@ -155,7 +155,7 @@ pub struct LifecycleLimits {
 pub struct Rules {
     /// How long things may take.
     pub limits: LifecycleLimits,
-    /// When and how often it is started again.
+    /// The rules for starting it again.
     pub restart: Restart,
     /// True if a call starts it.
     pub lazy: bool,
@@ -231,7 +231,7 @@ impl Lifecycle {
         self.state == State::Stopped && self.rules.lazy && !self.held
     }
 
-    /// Where it is.
+    /// The present state.
     #[must_use]
     pub fn state(&self) -> State {
         self.state
@@ -249,13 +249,13 @@ impl Lifecycle {
         self.attempt
     }
 
-    /// When it will be tried again, while it waits for that.
+    /// The time of the next try, while the server waits for it.
     #[must_use]
     pub fn next_retry(&self) -> Option<Millis> {
         self.deadline.filter(|_| self.state == State::Crashed)
     }
 
-    /// When a call may try a failed server again; none when only a person can.
+    /// The time from which a call may try a failed server again. None if only a person can.
     #[must_use]
     pub fn half_open_at(&self) -> Option<Millis> {
         let can = self.state == State::Failed && self.may_restart();
@@ -300,7 +300,7 @@ impl Lifecycle {
         self.missing
     }
 
-    /// Takes an event; the actions are to be performed in their order.
+    /// Takes an event. Perform the returned actions in their order.
     #[must_use]
     pub fn on(&mut self, event: LifecycleEvent, now: Millis) -> Actions {
         match event {

@@ -48,7 +48,7 @@ pub enum Decision {
     Queued {
         /// The call's ticket. A later [`Limiter::finish`] of another call admits it.
         ticket: CallTicket,
-        /// When it is to be given up, by `finish`.
+        /// The time at which the caller must give it up, by `finish`.
         deadline: Millis,
         /// The call that had to leave the queue for it. Refuse that call as [`Refusal::TooManyAtOnce`].
         displaced: Option<CallTicket>,
@@ -57,7 +57,7 @@ pub enum Decision {
     Refused(LimitRefusalReason),
 }
 
-/// Why a call may not.
+/// The reason why a call may not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LimitRefusalReason {
     /// Its origin has made too many.
@@ -87,7 +87,7 @@ pub struct Limiter {
 #[derive(Debug)]
 struct LimitedCall {
     origin: Arc<str>,
-    /// The lane in which it waits; none once it is admitted.
+    /// The lane in which it waits. None once it is admitted.
     waits_in: Option<u64>,
 }
 

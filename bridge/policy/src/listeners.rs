@@ -17,10 +17,10 @@ use crate::remote::says_loopback;
 /// The first account of a person where nothing else is said.
 const FIRST_PERSON: u32 = 1000;
 
-/// The accounts that systemd gives services while they run (`DynamicUser=`).
+/// The accounts that systemd gives to running services (`DynamicUser=`).
 const OF_SERVICES: RangeInclusive<u32> = 61_184..=65_519;
 
-/// Which accounts there are.
+/// The ranges of accounts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Accounts {
     own: u32,
@@ -125,7 +125,7 @@ mod tests {
     const HEAD: &str =
         "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n";
 
-    /// At port 11434, as the kernel writes it on a little-endian machine.
+    /// A listener at port 11434, as the kernel writes it on a little-endian machine.
     fn line(ip: &str, state: &str, account: u32) -> String {
         format!(
             "   0: {ip}:2CAA 00000000:0000 {state} 00000000:00000000 00:00000000 00000000  {account}        0 4711 1 0\n"

@@ -68,10 +68,10 @@ pub struct Liveness {
     grace: Millis,
     /// The time of the next tick; none while nothing is open.
     next: Option<Millis>,
-    /// When a call passed its timeout without a sign of life since, and when the latest call did.
+    /// The time when a call passed its timeout without a sign of life since, and that of the latest such call.
     missed: Option<Millis>,
     missed_last: Millis,
-    /// When the probe was sent that decides.
+    /// The time of the deciding probe.
     last_asked: Option<Millis>,
     busy: bool,
 }

@@ -35,7 +35,7 @@ impl Range {
         Some(Self { text: text.to_owned(), spans })
     }
 
-    /// As it was said.
+    /// The text of the range.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text
@@ -121,7 +121,7 @@ fn behind(numbers: &[u64]) -> Version {
     filled(&[before, &[last + 1]].concat())
 }
 
-/// Which of them are tried, the newest of each major first.
+/// The Node.js to try, the newest of each major version first.
 #[must_use]
 pub fn to_try(mut all: Vec<Python>, range: &Range, usual: Option<&str>) -> Vec<Python> {
     all.retain(|node| range.admits(node.version) && Some(node.path.as_str()) != usual);

@@ -36,7 +36,7 @@ const OPAQUE: &[&str] = &["about", "blob", "data", "file", "filesystem", "javasc
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Origin(Arc<str>);
 
-/// Why a text is no origin that can have grants, and what to do about it.
+/// The reason why a text is no origin that can have grants, with advice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WrongOrigin {
     /// Over [`MAX_ORIGIN`].
@@ -118,7 +118,7 @@ impl Origin {
         }
     }
 
-    /// The origin of the AI client with this name; `None` when the name is empty or over [`MAX_CLIENT`].
+    /// The origin of the AI client with this name. None if the name is empty or over [`MAX_CLIENT`].
     #[must_use]
     pub fn client(name: &str) -> Option<Self> {
         let fits = (1..=MAX_CLIENT).contains(&name.len());

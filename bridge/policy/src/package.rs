@@ -234,7 +234,7 @@ pub enum Content {
     Node {
         /// It says in a lock file which packages it needs.
         locked: bool,
-        /// It is to be built by its script.
+        /// True if its script must build it.
         builds: bool,
     },
     /// A `pyproject.toml` or `setup.py`.

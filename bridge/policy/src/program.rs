@@ -76,7 +76,7 @@ const PLAIN_PYTHON: &[&str] = &["-u", "-B", "-E", "-I", "-O", "-OO", "-q", "-s",
 /// Such options that take a value.
 const VALUED_PYTHON: &[&str] = &["-W", "-X"];
 
-/// How files end that an interpreter runs.
+/// The ends of files that an interpreter runs.
 const SCRIPTS: &[&str] = &[
     ".cjs", ".dll", ".exe", ".jar", ".js", ".mjs", ".php", ".pl", ".py", ".pyz", ".rb", ".sh", ".ts", ".wasm",
 ];

@@ -20,7 +20,7 @@ const STEP: Millis = 50;
 /// The pace of one call.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ProgressPace {
-    /// When all of the burst is there again, and so how much of it is used.
+    /// The time at which the whole burst is free again, which tells how much of it is used.
     full_at: Millis,
 }
 

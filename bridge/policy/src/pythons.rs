@@ -23,7 +23,7 @@ const LEAST: Version = [3, 8, 0];
 const LAST_MINOR: u64 = 40;
 /// Each try takes an environment and a look-up.
 const MOST_TRIED: usize = 3;
-/// Longer than any clauses that are meant.
+/// The most bytes of such clauses.
 const MAX_CLAUSES: usize = 100;
 
 /// The directory in which uv keeps its installed interpreters: the variable's, or this one below the home. Those
@@ -40,7 +40,7 @@ pub fn kept_by_uv(home: Option<&str>, variable: impl Fn(&str) -> Option<String>)
 /// The directories below the home in which others keep an interpreter.
 const OF_HOME: &[&str] = &["miniconda3/bin", "miniforge3/bin", "anaconda3/bin", "mambaforge/bin"];
 
-/// How the path of a Node ends, which is no Python.
+/// The end of a Node's path, to tell it from a Python.
 const NODE: &str = "/node";
 
 /// Asks an interpreter for its version and kind. Those of environments do not count, since no environment should be made of them.
@@ -129,7 +129,7 @@ impl Requirement {
         Some(Self { text: text.to_owned(), clauses })
     }
 
-    /// As it was said.
+    /// The text of the requirement.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text

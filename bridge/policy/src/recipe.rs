@@ -34,7 +34,7 @@ pub const MOST: usize = 64;
 pub struct Recipe {
     /// As `harbor install` takes it: `npm:…`, `pypi:…`, `git:…`, `binary:…`, `oci:…` or a URL, whose placeholders are filled in.
     pub source: String,
-    /// The name of its server, unless the person gives one; made of the source when absent.
+    /// The name of its server, unless the person gives one. If absent, it is made from the source.
     pub name: Option<String>,
     /// Its arguments, in groups. A group without a value for its placeholder is left out; a group with many values is repeated.
     pub args: Vec<Vec<String>>,
@@ -79,7 +79,7 @@ pub struct RecipeInput {
 pub struct RecipeVariable {
     /// Its name.
     pub name: String,
-    /// A sentence that says what it is for.
+    /// A sentence about its purpose.
     pub description: String,
     /// True if it must be set.
     pub required: bool,
@@ -102,7 +102,7 @@ pub struct RecipeSecret {
     pub required: bool,
     /// The header of a remote server that it goes into, and the header's value: `Authorization`, `Bearer ${AUTHORIZATION}`.
     pub header: Option<(String, String)>,
-    /// Where a person gets one.
+    /// The page on which a person gets one.
     pub help_url: Option<String>,
     /// An example of its form, for people.
     pub placeholder: Option<String>,
@@ -142,7 +142,7 @@ impl Kind {
         Self::ALL.iter().find(|(_, kind)| *kind == self).map_or("string", |(name, _)| name)
     }
 
-    /// The kind that is expected instead of a value; `None` when the value is right.
+    /// The expected kind of value. None if the value is right.
     #[must_use]
     pub fn expected(self, value: &str) -> Option<&'static str> {
         let (is_right, expected) = match self {

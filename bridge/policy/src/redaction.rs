@@ -38,7 +38,7 @@ pub struct Redactor {
     names: Vec<String>,
     /// The forms of the secrets, each with the index of its name.
     forms: Vec<(Zeroizing<Vec<u8>>, usize)>,
-    /// By their first bytes.
+    /// The forms by their first bytes.
     heads: BTreeMap<[u8; HEAD], Vec<usize>>,
     maybe: Vec<u64>,
 }

@@ -116,7 +116,7 @@ pub fn is_exposed(url: &Url) -> bool {
     url.scheme() == "http" && !says_loopback(url)
 }
 
-/// Which addresses a server, and what it names, may be at.
+/// The addresses that a server, and the URLs that it names, may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AllowedAddresses {
     /// Addresses of the public network.

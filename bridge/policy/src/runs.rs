@@ -47,7 +47,7 @@ pub struct RunView {
     pub reserved: u32,
     /// Calls that are left.
     pub remaining: u32,
-    /// When it was created, as the caller said.
+    /// The time of its creation, by the caller's clock.
     pub created_at: Millis,
     /// How long no call has begun or ended.
     pub idle_ms: u64,
@@ -57,7 +57,7 @@ pub struct RunView {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TooMany;
 
-/// Why a call gets nothing from a budget.
+/// The reason why a call gets nothing from a budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BudgetError {
     /// The owner has no such run.

@@ -21,7 +21,7 @@ pub struct Runtime {
     pub files: &'static [&'static str],
     /// The use that needs it.
     pub needed_for: &'static str,
-    /// How to get it.
+    /// Advice how to get it.
     pub hint: &'static str,
 }
 
@@ -182,7 +182,7 @@ pub struct RuntimeFacts {
 pub struct SearchedDirectory {
     /// The directory.
     pub dir: String,
-    /// How it is known: `PATH`, `the login shell`, `nvm`.
+    /// The place's name: `PATH`, `the login shell`, `nvm`.
     pub how: &'static str,
 }
 
@@ -294,7 +294,7 @@ pub fn answer(said: &str) -> Option<&str> {
     (path.split(':').any(is_plain) && !path.contains(['\n', '\0'])).then_some(path)
 }
 
-/// Why a command cannot be started, and where it was looked for.
+/// The reason why a command cannot be started, with the places where it was looked for.
 #[must_use]
 pub fn not_found(command: &str, places: &[SearchedDirectory]) -> String {
     let of = |how: &str| places.iter().filter(|place| place.how == how).count();

@@ -46,7 +46,7 @@ const REPLACED: &[&str] = &["/tmp", "/var/tmp"];
 pub struct Profile {
     /// The level.
     pub level: Level,
-    /// Where its connections may go.
+    /// The network of its connections.
     pub network: NetworkKind,
     /// The profile for the launcher.
     pub launch: Sandbox<'static>,
@@ -61,7 +61,7 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// The changes that the profile makes to the server's environment; none at the level `off`.
+    /// The changes that the profile makes to the server's environment. None at the level `off`.
     #[must_use]
     pub fn confined<'a>(&self, facts: &'a SandboxFacts) -> Option<Confined<'a>> {
         (self.level != Level::Off).then(|| Confined {

@@ -24,7 +24,7 @@ pub struct Query {
     words: Vec<String>,
 }
 
-/// Why a text is no query: it is too long.
+/// The text is too long for a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct QueryTooLong;
 
@@ -37,7 +37,7 @@ impl fmt::Display for QueryTooLong {
 impl std::error::Error for QueryTooLong {}
 
 impl Query {
-    /// The words of a text; none if it is blank.
+    /// The words of a text. None if it is blank.
     ///
     /// # Errors
     /// When the text is too long.

@@ -32,13 +32,13 @@ impl Choice {
     }
 }
 
-/// How the file is at present.
+/// The present protection of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum StoreProtection {
     /// There is none.
     #[default]
     None,
-    /// As text.
+    /// Plain text.
     Plain,
     /// Encrypted; a passphrase opens the key.
     Passphrase,

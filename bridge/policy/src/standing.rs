@@ -25,7 +25,7 @@ pub enum Need {
 /// The facts about a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StandingFacts {
-    /// Where it is in its life.
+    /// The state of the server.
     pub state: State,
     /// True if it is stopped and a call starts it.
     pub wakes_on_demand: bool,

@@ -100,7 +100,7 @@ impl Stats {
         })
     }
 
-    /// How often something was decided: origin, scope, decision and number, in this order.
+    /// The numbers of decisions: origin, scope, decision and number, in this order.
     pub fn decisions(&self) -> impl Iterator<Item = (&str, &'static str, &'static str, u64)> {
         self.decisions.iter().flat_map(|(origin, counts)| {
             counts.iter().map(|((scope, decision), count)| (&**origin, *scope, *decision, *count))

@@ -46,7 +46,7 @@ pub const MAX_NAME: usize = 32;
 /// The colours of groups, in turn; grey is left to the person.
 const COLOURS: [&str; 8] = ["blue", "red", "yellow", "green", "pink", "purple", "cyan", "orange"];
 
-/// Why a tab does not become a session's.
+/// The reason why a tab does not become a session's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotTaken {
     /// There is no such session.
@@ -328,7 +328,7 @@ impl Tabs {
         self.stopped.contains_key(&holder.of_any_connection())
     }
 
-    /// When the next session ends by itself.
+    /// The time at which the next session ends by itself.
     #[must_use]
     pub fn due(&self) -> Option<Millis> {
         self.sessions.values().filter_map(Session::ends_at).min()

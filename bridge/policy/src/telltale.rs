@@ -47,7 +47,7 @@ const SHORTEST: usize = 12;
 /// One argument, or what follows one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Telltale {
-    /// Which argument has the value, from 0.
+    /// The index of the argument with the value.
     pub at: usize,
     /// Its name there: `--api-key`, `GITHUB_TOKEN`, `argument 3`.
     pub name: String,

@@ -25,11 +25,11 @@ pub const MAX_TOOL: usize = 512;
 /// How many entries a list may have.
 pub const MAX_ENTRIES: usize = 1000;
 
-/// In a list: every tool of the server.
+/// The entry of a list that stands for every tool of the server.
 pub const EVERY: &str = "*";
 
-/// The fault in a name that a server gives one of its tools; none if there is no fault. Such a name means something else to
-/// others: to Harbor, to a shell, to a program that keeps tools by path or as members of an object.
+/// The fault in a name that a server gives one of its tools; none if there is no fault. A faulty name would mean
+/// something else to Harbor, to a shell, or to a program that keeps tools by path or as members of an object.
 #[must_use]
 pub fn wrong_of_server(name: &str) -> Option<&'static str> {
     match name {
@@ -43,7 +43,7 @@ pub fn wrong_of_server(name: &str) -> Option<&'static str> {
     }
 }
 
-/// Why a text names no tool.
+/// The reason why a text names no tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WrongToolName {
     /// There is no slash in it.
@@ -82,7 +82,7 @@ pub fn split(text: &str) -> Result<(SourceId, &str), WrongToolName> {
     if fits { Ok((source, tool)) } else { Err(WrongToolName::Tool) }
 }
 
-/// Why a list cannot be used.
+/// The reason why a list cannot be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WrongAllowlist {
     /// It has more than [`MAX_ENTRIES`].

@@ -113,7 +113,7 @@ pub enum Action {
     End(Why),
 }
 
-/// Why a call has no result of its tool.
+/// The reason why a call has no result of its tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unmade {
     /// The person said no, or the call may not be made.
@@ -126,7 +126,7 @@ pub enum Unmade {
     Late,
 }
 
-/// Why a turn is over.
+/// The reason why a turn is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Why {
     /// The model had nothing more to do.
@@ -180,7 +180,7 @@ pub struct Turn {
     rounds: u32,
     calls: u32,
     tokens: u64,
-    /// How often a call has had the same result.
+    /// How often each call has had the same result.
     seen: HashMap<(u64, u64), u32>,
     most_seen: u32,
     /// Since when only the person is waited for.
@@ -240,7 +240,7 @@ impl Turn {
         }
     }
 
-    /// How often the model was asked.
+    /// The number of requests to the model.
     #[must_use]
     pub fn rounds(&self) -> u32 {
         self.rounds

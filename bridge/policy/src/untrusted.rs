@@ -37,7 +37,7 @@ const HEAD: (usize, usize) = (2, 3);
 pub struct Nonce(String);
 
 impl Nonce {
-    /// At least 16 letters and digits, drawn at random for each turn by the caller.
+    /// A nonce of at least 16 letters and digits, drawn at random for each turn by the caller.
     #[must_use]
     pub fn new(text: &str) -> Option<Self> {
         let fits = (16..=64).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphanumeric());
@@ -58,7 +58,7 @@ impl Nonce {
 pub struct Wrapped {
     /// The envelope with what is in it.
     pub text: String,
-    /// Which bytes of the original are not in it.
+    /// The bytes of the original that are left out.
     pub cut: Option<Range<usize>>,
 }
 
@@ -109,9 +109,9 @@ pub fn wrap_page(nonce: &Nonce, source: &str, text: &str, offset: usize, room: u
 pub struct Page<'a> {
     /// The piece.
     pub text: &'a str,
-    /// Where it begins.
+    /// The offset of its first byte.
     pub offset: usize,
-    /// Where the next one begins, if there is one.
+    /// The offset of the next piece, if there is one.
     pub next: Option<usize>,
 }
 
@@ -164,7 +164,7 @@ fn source_name(nonce: &Nonce, source: &str) -> String {
     prefix(nonce, &line, LONGEST_SOURCE).0
 }
 
-/// The harmless form of as much of `text` as gives at most `room` bytes, or a few more where that is cut, and how much that is.
+/// The harmless form of the beginning of `text`, in at most `room` bytes or slightly more, and the length of that beginning.
 fn prefix(nonce: &Nonce, text: &str, room: usize) -> (String, usize) {
     let mut out = String::with_capacity(room.min(text.len()));
     let mut used = 0;

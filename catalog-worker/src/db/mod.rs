@@ -30,7 +30,7 @@ pub const SCHEMA: &str = include_str!("schema.sql");
 /// `PRAGMA user_version` of that schema.
 pub const VERSION: i64 = 1;
 
-/// How a connection is set up. The cache is small: this process is there for long, and waits.
+/// The setup of a connection. The cache is small, since this process lives long and mostly waits.
 const SETUP: &str = "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -2000;
     PRAGMA journal_size_limit = 4194304; PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF;";
 
@@ -186,7 +186,7 @@ fn aside(why: &str) -> String {
 enum Existing {
     None,
     Sound(Connection),
-    /// Why not.
+    /// The reason why the file cannot be used.
     Unusable(String),
 }
 
@@ -196,7 +196,7 @@ fn set_up(connection: Connection) -> Result<Connection, DbError> {
     Ok(connection)
 }
 
-/// The version of its schema; none when it is not sound.
+/// The version of its schema. None if the file is not sound.
 fn version_of(connection: Connection) -> Result<(Connection, Option<i64>), DbError> {
     let read = |statement| connection.query_row(statement, [], |row| row.get::<_, i64>(0));
     let version = read("PRAGMA user_version").map_err(sql("read"))?;

@@ -15,7 +15,7 @@ pub(super) const CURATED: &str = "curated";
 pub struct Origin {
     /// Its id.
     pub id: String,
-    /// How it is read.
+    /// The way to read it.
     pub kind: CatalogSourceKind,
     /// The source's address.
     pub url: String,
@@ -24,17 +24,17 @@ pub struct Origin {
 /// The facts that the database keeps about a source.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Source {
-    /// When it was fetched, and when it may be.
+    /// The times when it was fetched, and when it may be.
     pub history: History,
     /// The ETag of the last whole answer.
     pub etag: Option<String>,
-    /// In a row.
+    /// Failures in a row.
     pub failures: u32,
     /// Its entries.
     pub entries: u32,
 }
 
-/// How a pass ended that succeeded.
+/// The outcome of a successful pass.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Ended {
     /// True if all of the source was read.
@@ -151,7 +151,7 @@ fn succeed(connection: &Connection, id: &str, now: u64) -> rusqlite::Result<()> 
 }
 
 impl PassTransaction<'_> {
-    /// Ends the pass as a success and makes it visible; gives what changed, and how many entries the source has now.
+    /// Ends the pass as a success and makes it visible. Returns the changes, and how many entries the source has now.
     ///
     /// # Errors
     /// When it cannot be written; nothing has happened then.

@@ -20,7 +20,7 @@ use crate::time;
 /// A longer body is not read.
 pub const MAX_BODY: usize = 16 * 1024 * 1024;
 
-/// Why there is no answer, in a sentence, and whether trying again may help.
+/// A failed request: the reason in a sentence, and true if another try may help.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NoAnswer {
     /// The sentence; it names no URL.
@@ -80,7 +80,7 @@ pub struct Net {
 }
 
 impl Net {
-    /// With this limit for a request in all.
+    /// The clients, with this limit for a whole request.
     ///
     /// # Errors
     /// When TLS cannot be set up: the system has no certificates.
@@ -186,11 +186,11 @@ fn header<'a>(response: &'a Response, name: &str) -> Option<&'a str> {
     response.headers().get(name)?.to_str().ok()
 }
 
-/// Advice where nobody whom this machine trusts has signed a certificate.
+/// The advice about a certificate that no trusted authority has signed.
 const NOT_TRUSTED: &str = "this system does not trust who signed its certificate; add that authority to the system's \
                            certificates, or set SSL_CERT_FILE and run `harbor shutdown`, so that the next bridge uses it";
 
-/// In words, without the URL.
+/// The error in words, without the URL.
 fn no_answer(error: &reqwest::Error) -> NoAnswer {
     let why = cause(error);
     let why = if ["UnknownIssuer", "BadSignature"].iter().any(|name| why.contains(name)) {

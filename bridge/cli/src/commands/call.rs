@@ -169,7 +169,7 @@ fn send(client: &mut Client, call: &Call, ask: &Calling, shown: bool) -> Result<
     .map_err(|failure| failure.of_call().about(&call.server))
 }
 
-/// When we give the bridge up that was asked for something else than a tool.
+/// How long we wait for the bridge, for other requests than tool calls.
 pub fn longest() -> Duration {
     LONGEST + QUEUE_WAIT + GRACE
 }

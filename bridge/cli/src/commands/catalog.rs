@@ -142,7 +142,7 @@ fn snapshot(date: &str) -> String {
     format!("curated entries of {}; the registry has not been reached yet", flatten(date))
 }
 
-/// `00ff…  name  npm, remote  1234 stars`, and what it says about itself.
+/// The entry in a line: `00ff… name npm, remote 1234 stars`, and its own description.
 fn in_short(entry: &CatalogEntry) -> String {
     let kinds = entry.kinds.join(", ");
     let stars = entry.stars.map(|stars| count(usize::try_from(stars).unwrap_or(usize::MAX), "star"));
@@ -202,7 +202,7 @@ fn objects(list: &Json) -> Vec<Payload> {
         .unwrap_or_default()
 }
 
-/// The command that installs it, if it says how it can be had.
+/// The command that installs the entry, if there is a way to install it.
 fn installing(details: &CatalogDetails) -> String {
     let entry = &details.entry;
     let ways = objects(&details.packages).len() + objects(&details.remotes).len();
@@ -263,7 +263,7 @@ fn refreshed(answer: &CatalogRefreshResult) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Why sources could not be fetched.
+/// The reasons why sources could not be fetched.
 fn failures(answer: &CatalogRefreshResult) -> Vec<String> {
     let failed = answer.sources.iter().filter_map(|source| Some((&source.id, source.error.as_ref()?)));
     failed.map(|(id, error)| format!("{} failed: {}", flatten(id), flatten(error))).collect()

@@ -106,7 +106,7 @@ mod tests {
     use std::future::pending;
     use std::sync::Mutex;
 
-    /// Admits connections that never end by themselves; gives their standings.
+    /// Admits connections that never end by themselves. Returns their standings.
     fn admit(connections: &mut Connections, count: usize) -> Vec<Arc<Standing>> {
         let admitted = Mutex::new(Vec::new());
         for _ in 0..count {

@@ -33,7 +33,7 @@ const PARAM: &str = "mcp-param-";
 /// A longer argument is in no header, in bytes of JSON.
 const MAX_PARAM: usize = 64 * 1024;
 
-/// How a request shows its revision where there was no `initialize`.
+/// The member with which a request shows its revision without `initialize`.
 const VERSION_OF_REQUEST: &str = "io.modelcontextprotocol/protocolVersion";
 
 /// The longest id or progress token, in bytes of JSON: they are kept as long as their request is open.
@@ -135,8 +135,8 @@ impl Message {
         Ok(())
     }
 
-    /// Refuses a call with a header `Mcp-Param-…` that says what no argument of this body says. Which argument it is to
-    /// repeat stands in the tool's schema, which is not read here.
+    /// Refuses a call with a header `Mcp-Param-…` that repeats no argument of this body. The tool's schema
+    /// names the argument, but is not read here.
     pub fn check_params(&self, body: &[u8], headers: &HeaderMap) -> Result<(), Refusal> {
         let mut repeated = headers.iter().filter(|(name, _)| name.as_str().starts_with(PARAM)).peekable();
         if self.method.as_deref() != Some("tools/call") || repeated.peek().is_none() {

@@ -57,7 +57,7 @@ impl Body for Outgoing {
     }
 }
 
-/// Why a request is not served.
+/// The reason why a request is not served.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
     status: StatusCode,

@@ -30,7 +30,7 @@ const BACKLOG: usize = 32;
 /// The most open requests of a session, including abandoned ones.
 const OPEN: usize = 256;
 
-/// Why a request is not taken.
+/// The reason why a request is not taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotAsked {
     /// Another request with its id is open.
@@ -228,7 +228,7 @@ impl SharedRoutes {
         self.table().end(id, Said::Cancelled);
     }
 
-    /// As [`Routes::listen`].
+    /// As for [`Routes::listen`].
     pub fn listen(&self) -> Stream {
         let (number, said) = self.table().listen();
         Stream { said, number, routes: self.clone() }

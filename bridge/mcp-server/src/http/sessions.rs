@@ -111,7 +111,7 @@ impl Sessions {
         oldest.is_some_and(|id| self.end(&id, "too many sessions were open"))
     }
 
-    /// Keeps a session; gives its id.
+    /// Keeps a session, and returns its id.
     pub fn keep(&mut self, mut session: Session, program: Option<&str>) -> std::io::Result<String> {
         let id = random_token()?;
         let program = program.map(|program| format!(" ({program})")).unwrap_or_default();

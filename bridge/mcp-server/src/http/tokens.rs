@@ -38,12 +38,12 @@ const LOCK_LIMIT: Duration = Duration::from_secs(5);
 /// The pause between two tries.
 const RETRY: Duration = Duration::from_millis(20);
 
-/// A token as it is kept.
+/// A token in its kept form.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Kept {
     /// Hexadecimal.
     sha256: String,
-    /// When it was made, in milliseconds since 1970.
+    /// The time when it was made, in milliseconds since 1970.
     pub created_at: u64,
 }
 

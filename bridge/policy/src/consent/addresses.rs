@@ -111,7 +111,7 @@ fn is_private_host(host: &str) -> bool {
     }
 }
 
-/// The addresses with data in these arguments, in their order, each once; `None` where they are no JSON.
+/// The addresses with data in these arguments, in order, each once. None if the arguments are no JSON.
 fn with_data(arguments: &str) -> Option<Vec<String>> {
     let mut urls = Vec::new();
     each_text(&serde_json::from_str(arguments).ok()?, &mut |text| in_text(text, &mut urls));

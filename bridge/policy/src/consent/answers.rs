@@ -105,7 +105,7 @@ pub struct RememberedAnswer {
     pub id: String,
     /// The calls that it covers.
     pub cover: Cover,
-    /// On whose behalf.
+    /// The principal for whom the call is made.
     pub principal: String,
     /// The chat or the client, if the answer holds for one alone.
     pub chat: Option<String>,

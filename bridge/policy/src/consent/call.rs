@@ -41,7 +41,7 @@ impl Who {
     }
 }
 
-/// How a chat of the person's treats calls.
+/// The way in which a chat of the person treats calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
     /// Reads run, all else asks.
@@ -64,7 +64,7 @@ pub struct Read {
 /// A call, with what Harbor knows of it.
 #[derive(Debug, Clone, Copy)]
 pub struct Call<'a> {
-    /// On whose behalf: `owner`, or an origin.
+    /// The principal for whom the call is made: `owner`, or an origin.
     pub principal: &'a str,
     /// The chat that it belongs to, or a client whose guard is on.
     pub chat: Option<&'a str>,

@@ -100,7 +100,7 @@ mod tests {
         NamedPath { path: path.into(), package_root: None, is_cwd }
     }
 
-    /// What holds a server with these settings, whose definition names these.
+    /// The holding of a server with these settings and these named paths.
     fn held(settings: &str, named: Vec<NamedPath>, given: ServerTraits) -> Holding {
         let settings = SandboxSettings::parse(settings).unwrap();
         let granted = settings.read.iter().chain(&settings.write).chain(&settings.sockets).flatten();

@@ -36,7 +36,7 @@ const DEEPEST: usize = 32;
 pub struct Field {
     /// Its key, with those above it: `a.b[0]`.
     pub key: String,
-    /// Its value: a string as it is, anything else as JSON. Hidden characters are written out as `\u{…}`.
+    /// Its value: a string unchanged, anything else as JSON. Hidden characters are written out as `\u{…}`.
     pub text: String,
     /// How many bytes the value has, where `text` is only its beginning.
     pub bytes: Option<u64>,

@@ -228,7 +228,7 @@ fn borders(wanted: &[u8]) -> Vec<usize> {
     borders
 }
 
-/// How much of `wanted` stands before the next place, where `matched` stood before this one.
+/// How much of `wanted` matches before the next place, if `matched` bytes matched before this one.
 fn step(wanted: &[u8], borders: &[usize], mut matched: usize, byte: u8) -> usize {
     while matched > 0 && wanted.get(matched) != Some(&byte) {
         matched = borders[matched - 1];

@@ -2,7 +2,7 @@
 //!
 //! Must never say what is asked.
 
-/// Why the person is asked, the mildest first.
+/// The reason to ask the person, the mildest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Why {
     /// It changes something.

@@ -9,12 +9,12 @@ use super::labels::{INSTANCE_LABEL, SERVER_LABEL};
 pub enum Engine {
     /// Without a daemon, and most often without root.
     Podman,
-    /// With a daemon.
+    /// Docker, which has a daemon.
     Docker,
 }
 
 impl Engine {
-    /// In the order in which they are looked for.
+    /// All engines, in the order in which they are looked for.
     pub const ALL: [Self; 2] = [Self::Podman, Self::Docker];
 
     /// Its program.

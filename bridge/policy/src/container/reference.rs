@@ -23,7 +23,7 @@ const TRANSPORTS: &[&str] = &[
     "tarball",
 ];
 
-/// Why this is no reference of an image; `None` when it is one.
+/// The fault in a reference of an image. None if there is none.
 #[must_use]
 pub fn wrong(reference: &str) -> Option<&'static str> {
     let (name, digest) = reference.split_once('@').map_or((reference, None), |(n, d)| (n, Some(d)));

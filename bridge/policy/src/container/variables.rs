@@ -94,7 +94,7 @@ const OBEYED_FAMILIES: &[&str] = &[
 /// The variables by which programs find a proxy. They count in small letters, too.
 const PROXIES: &[&str] = &["ALL_PROXY", "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY"];
 
-/// Why a variable cannot be given to a container; `None` when it can.
+/// The reason why a variable cannot be given to a container. None if it can.
 #[must_use]
 pub fn wrong(name: &str) -> Option<String> {
     let plain = name.bytes().next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_')

@@ -15,7 +15,7 @@ pub struct Curated {
     pub description: &'static str,
     /// The package or endpoint that is installed.
     pub source: CuratedPackage,
-    /// Its arguments. A placeholder stands alone in its argument, and is as many arguments as the person gives values.
+    /// Its arguments. A placeholder stands alone in its argument, and becomes an argument for each of the person's values.
     pub args: &'static [&'static str],
     /// The inputs that the person fills in.
     pub inputs: &'static [CuratedInput],
@@ -51,7 +51,7 @@ pub enum CuratedPackage {
 }
 
 impl CuratedPackage {
-    /// As `harbor install` takes it: `npm:…`, `pypi:…`, `oci:…` or the URL.
+    /// The source for `harbor install`: `npm:…`, `pypi:…`, `oci:…` or the URL.
     #[must_use]
     pub fn spec(self) -> String {
         match self {
@@ -83,7 +83,7 @@ pub struct CuratedInput {
 pub struct CuratedVariable {
     /// Its name.
     pub name: &'static str,
-    /// A sentence that says what it is for.
+    /// A sentence about its purpose.
     pub description: &'static str,
     /// Its value. None if only the person can give it.
     pub value: Option<&'static str>,
@@ -100,7 +100,7 @@ pub struct CuratedSecret {
     pub required: bool,
     /// The text before its value in the header: `Bearer `.
     pub prefix: &'static str,
-    /// Where a person gets one.
+    /// The page on which a person gets one.
     pub help_url: &'static str,
 }
 
@@ -111,7 +111,7 @@ pub struct Sandbox {
     pub level: Option<Level>,
     /// None: the level's.
     pub network: Option<NetworkKind>,
-    /// With the network `hosts`.
+    /// The hosts for the network `hosts`.
     pub hosts: &'static [&'static str],
     /// Paths that it may read besides; placeholders stand alone.
     pub read: &'static [&'static str],

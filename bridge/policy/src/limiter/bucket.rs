@@ -39,7 +39,7 @@ impl Bucket {
         self.level.saturating_add(gained)
     }
 
-    /// In how many milliseconds there will be a token; none if there is one.
+    /// The milliseconds until there will be a token. None if there is one.
     pub(crate) fn missing(&self) -> Option<u64> {
         let missing = TOKEN.saturating_sub(self.level);
         let rate = self.per_minute.unwrap_or(0).max(1);

@@ -15,7 +15,7 @@ pub(super) struct OriginSlots {
     queue: Queue,
 }
 
-/// How a call gets in.
+/// The way in for a call.
 pub(super) enum SlotRoute {
     Place,
     Queue { displacing: Option<CallTicket> },

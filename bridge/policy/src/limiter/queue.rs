@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 
 use super::ticket::CallTicket;
 
-/// Lanes in the order of their turns; none is empty.
+/// Lanes in the order of their turns. No lane is empty.
 #[derive(Debug, Default)]
 pub(super) struct Queue {
     lanes: VecDeque<Lane>,

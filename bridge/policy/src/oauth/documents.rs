@@ -17,7 +17,7 @@ const MAX_SERVERS: usize = 16;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub struct Resource {
-    /// The name that the server gives itself.
+    /// The server's own name for itself.
     pub resource: Option<String>,
     /// Its authorization servers.
     pub authorization_servers: Vec<String>,
@@ -64,7 +64,7 @@ pub struct Issuer {
     pub registration_endpoint: Option<Url>,
     /// The address that takes tokens back.
     pub revocation_endpoint: Option<Url>,
-    /// True if it gives tokens that renew others, when asked for them.
+    /// True if it gives tokens that renew others, when they are requested.
     pub offers_offline: bool,
     /// The ways in which clients can prove who they are; none if the document does not say.
     pub proofs: Option<Vec<String>>,
@@ -74,7 +74,7 @@ pub struct Issuer {
     pub takes_documents: bool,
 }
 
-/// Why a document is not used.
+/// The reason why a document is not used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unusable {
     /// It is no such document.

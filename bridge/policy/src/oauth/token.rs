@@ -34,7 +34,7 @@ pub struct TokenForm {
 }
 
 impl TokenForm {
-    /// With these fields, and what shows who the client is.
+    /// A form with these fields, and with the client's proof of identity.
     pub(super) fn of(url: &str, client: &Client, fields: &[(&str, &str)]) -> Self {
         let secret = client.secret.as_ref().map_or("", Secret::expose);
         // What grows leaves copies behind.
@@ -90,7 +90,7 @@ pub fn revocation(grant: &Grant) -> Option<TokenForm> {
     Some(TokenForm::of(url, &grant.client, &[("token", token.expose()), ("token_type_hint", kind)]))
 }
 
-/// Why there is no token.
+/// The reason why there is no token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refused {
     /// Another try would fail, too: the code of RFC 6749, if it is a known one.

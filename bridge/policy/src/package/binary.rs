@@ -49,16 +49,16 @@ const OF_MACHINES: &[&str] = &[
 /// The ends of the names of packed files.
 const PACKED: &[&str] = &[".tar.gz", ".tgz", ".zip"];
 
-/// A source, as it was read.
+/// A source in parts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Binary {
-    /// The address as it was written: `{os}` and `{arch}` may stand in it.
+    /// The address in written form. It may contain `{os}` and `{arch}`.
     pub url: String,
     /// The SHA-256 that the file has to have, in hexadecimal digits.
     pub sha256: Option<String>,
     /// The public key of minisign that it has to be signed by.
     pub key: Option<String>,
-    /// Which file of an archive is the program.
+    /// The program's file in an archive.
     pub program: Option<String>,
     /// True if it may come without TLS.
     pub allow_http: bool,

@@ -5,7 +5,7 @@
 use crate::sandbox::hint::{Said, said};
 use harbor_ipc_proto::link::runner::Lack;
 
-/// How Python begins to tell of an error.
+/// The beginning of Python's report of an error.
 const TRACEBACK: &str = "Traceback (most recent call last)";
 
 /// Parts of lines that only warn, in small letters: of loggers, of ONNX, of npm.

@@ -134,7 +134,7 @@ pub fn gone(package: &Package, version: &str, said: &str) -> Option<String> {
     }
 }
 
-/// Why there is nothing of a package, or of one version of it.
+/// The reason why a package, or one version of it, does not exist.
 #[must_use]
 pub fn not_there(package: &Package, name: &str, version: Option<&str>, on: &str) -> String {
     let what = match version {
@@ -144,7 +144,7 @@ pub fn not_there(package: &Package, name: &str, version: Option<&str>, on: &str)
     if name == package.name { what } else { format!("it needs {name}, and {what}") }
 }
 
-/// How npm begins the line that says what is wrong.
+/// The beginning of npm's line with the fault.
 const CODES: &[&str] = &["npm error code ", "npm ERR! code "];
 
 /// The words of an installer, with npm's code line first. The text behind that line may be longer than the

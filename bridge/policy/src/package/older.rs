@@ -10,14 +10,14 @@ use crate::pythons::Requirement;
 /// The newest version of a package, if it does not fit this machine.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct UnfitVersion {
-    /// Which one: uv does not say that of each.
+    /// The newest version. uv does not always name it.
     pub newest: Option<String>,
     /// The Python or Node that it requires, if there is none here.
     pub requires: Option<String>,
 }
 
 impl UnfitVersion {
-    /// Which it is, and what is lacking for it; `None` where the newest one fits.
+    /// The newest version, and what it lacks. None if it fits.
     #[must_use]
     pub fn why(&self, kind: &str) -> Option<String> {
         let newest = match (&self.newest, &self.requires) {
@@ -50,7 +50,7 @@ fn lacks(what: &str, requires: &str, step: Option<String>) -> String {
     format!("requires {what} {requires}, which this machine does not have{step}")
 }
 
-/// Why an upgrade does not go from one version to an older one by itself, and how that is done on purpose.
+/// The reason why an upgrade does not take an older version by itself, with the command that does it on purpose.
 #[must_use]
 pub fn goes_back(id: &str, (before, after): (&str, &str), why: Option<&str>) -> String {
     let what =

@@ -156,7 +156,7 @@ pub fn of_other_python(said: &str) -> Option<&str> {
     is_python_version(version).then_some(version)
 }
 
-/// Which versions there are of a package, built or not; nothing of it is fetched.
+/// Lists the versions of a package, built or not. Nothing of it is fetched.
 #[must_use]
 pub fn versions(dir: &str, name: &str) -> Step {
     let quiet = ["--no-input", "--disable-pip-version-check"];

@@ -42,8 +42,8 @@ const AT_A_PORT: &[&str] = &[
     "--port",
 ];
 
-/// How a README starts the server of this package. `said`: what the server itself has said, which may name the variable for what
-/// the README gives as an argument.
+/// How a README starts the server of this package. `said` is the server's own output, which may name the
+/// variable for an argument of the README.
 #[must_use]
 pub fn start_in(readme: &str, package: &Package, said: &str) -> Option<ReadmeStart> {
     let readme = &readme[..readme.floor_char_boundary(MAX_README)];
@@ -142,7 +142,7 @@ fn waits_at_a_port(args: &[String]) -> bool {
         .any(|arg| says(arg) || arg.split_once('=').is_some_and(|(name, value)| says(name) || says(value)))
 }
 
-/// The variables that somebody else may name; `None` where there are more than a person would type.
+/// The variables that others may name. None if there are more than a person would type.
 fn variables(entry: &Value) -> Option<Vec<(String, Option<String>)>> {
     let env = entry["env"].as_object().into_iter().flatten();
     let named = env.filter(|(name, _)| wrong_of_others(name).is_none());

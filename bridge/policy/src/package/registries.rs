@@ -82,7 +82,7 @@ impl RegistrySettingsFile {
     }
 }
 
-/// As it is shown: without a name or a password.
+/// An address in the form for people: without a name or a password.
 #[must_use]
 pub fn shown(address: &str) -> String {
     Url::parse(address)

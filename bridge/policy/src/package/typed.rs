@@ -4,7 +4,7 @@
 
 use super::Package;
 
-/// As it is typed.
+/// The source of a package, as a person types it.
 #[must_use]
 pub fn source_of(package: &Package) -> String {
     let source = package.source();

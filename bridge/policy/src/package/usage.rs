@@ -12,7 +12,7 @@ use super::{Ecosystem, Package};
 
 pub use super::readme_command::GivenArguments;
 
-/// How the line begins that says how a program is called.
+/// The beginnings of the line that shows a program's usage.
 const USAGE: &[&str] = &["usage:", "usage -"];
 
 /// Words by which a program says that it lacks an argument, in one line.
@@ -138,7 +138,7 @@ fn endpoint(said: &str) -> Option<String> {
     Some(format!("{AT_A_PORT}: start it yourself, then run `harbor install {address}`"))
 }
 
-/// How addresses begin at which it is reached from here.
+/// The beginnings of addresses of this machine.
 const OF_THIS_MACHINE: &[&str] = &["http://localhost:", "http://127.0.0.1:", "http://[::1]:"];
 
 #[cfg(test)]

@@ -26,7 +26,7 @@ pub(super) struct Value {
 /// The values of each placeholder, by its name.
 pub(super) type PlaceholderValues<'a> = BTreeMap<&'a str, Value>;
 
-/// How much may still be made.
+/// The amount of text that may still be made.
 #[derive(Debug)]
 pub(super) struct Budget(usize);
 

@@ -26,16 +26,16 @@ const MAX_VALUE: usize = 2000;
 /// The most ways that are read.
 const MOST_WAYS: usize = 16;
 
-/// A manifest, as it was read.
+/// A manifest in parts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Manifest {
     /// A name for people.
     pub title: String,
     /// Its own description.
     pub description: String,
-    /// Where its code is.
+    /// The address of its code.
     pub repository: Option<String>,
-    /// How it can be had.
+    /// The ways to install it.
     pub ways: Vec<InstallOption>,
     /// The least version of the runtime, for the first of these ways.
     pub minimum: Option<String>,

@@ -9,7 +9,7 @@ use regex::RegexBuilder;
 const MAX: usize = 512;
 /// The most memory that a compiled pattern may take, in bytes.
 const MAX_SIZE: usize = 1 << 20;
-/// How deep it may nest.
+/// The deepest nesting of a pattern.
 const MAX_NEST: u32 = 32;
 
 /// True if the pattern can be used. A pattern that looks ahead or back, or that becomes too large, cannot.

@@ -47,7 +47,7 @@ pub struct Files {
     pub is_package: bool,
 }
 
-/// How its server is had.
+/// The way to get its server.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FoundManifest {
     /// The file that says so.

@@ -18,14 +18,14 @@ use super::source::{self, InstallSource};
 use super::unfilled::MAX_WORD;
 use super::{MOST, Recipe, RecipeInput, RecipeSecret, RecipeVariable, Unfilled};
 
-/// Registries that are meant where none is named.
+/// Registries for packages that name none.
 const USUAL: &[(&str, &[&str])] = &[
     ("npm", &["https://registry.npmjs.org"]),
     ("pypi", &["https://pypi.org"]),
     ("oci", &["https://docker.io", "https://ghcr.io"]),
 ];
 
-/// Why `{data}` is not filled in for others.
+/// The reason why `{data}` is not filled in for others.
 pub(super) const KNOWS_DATA: &str = "it asks for the path of its data on this machine";
 
 /// One way to have an entry's server.
@@ -33,7 +33,7 @@ pub(super) const KNOWS_DATA: &str = "it asks for the path of its data on this ma
 pub struct InstallOption {
     /// The recipe. For a server that cannot be installed, its known parts.
     pub recipe: Recipe,
-    /// Why it cannot be installed here.
+    /// The reason why it cannot be installed here.
     pub why_not: Option<String>,
 }
 

@@ -12,7 +12,7 @@ pub(super) const MAX_WORD: usize = 4096;
 /// More than that in all is no recipe, in bytes; each placeholder costs one, too.
 pub(super) const MAX_ALL: usize = 64 << 10;
 
-/// Why a recipe cannot be filled. Values are not repeated.
+/// The reason why a recipe cannot be filled. Values are not repeated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unfilled {
     /// These must be given: inputs, then variables, each with what it is.

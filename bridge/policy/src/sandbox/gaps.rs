@@ -35,7 +35,7 @@ const WAYS_OUT: &[&str] = &[
     "x11",
 ];
 
-/// With one runner for all servers.
+/// The gap of one runner for all servers.
 pub(super) const SHARED: &str = "the servers share a runner (HARBOR_MCP_ISOLATION=0), so there is no PID namespace: it sees the names and \
                                  command lines of all processes";
 
@@ -48,7 +48,7 @@ pub fn without_pid_namespace(why: &str) -> String {
     )
 }
 
-/// Why no single port can be granted.
+/// The reason why no single port can be granted.
 pub(super) const NO_PORTS: &str = "Harbor cannot grant a port here: that needs seccomp, Linux 5.6 or newer, and no \
                                    program around Harbor that already answers its system calls; leave out the port \
                                    (`--reset listen`)";

@@ -18,7 +18,7 @@ use super::reachable::{SandboxPlace, Why};
 use super::server_facts::SandboxFacts;
 use super::system::SHARED_MEMORY;
 
-/// How a warning begins about something that its program needs.
+/// The beginning of a warning about something that its program needs.
 pub(super) const NEEDED: &str = "its program needs";
 
 /// The places that a server may reach, and the warnings about them.
@@ -246,5 +246,5 @@ pub(crate) fn is_script(path: &str) -> bool {
     SCRIPTS.iter().any(|ending| path.ends_with(ending))
 }
 
-/// How scripts end that load their neighbours.
+/// The ends of scripts that load their neighbours.
 const SCRIPTS: &[&str] = &[".cjs", ".js", ".mjs", ".mts", ".php", ".py", ".rb", ".ts"];

@@ -50,7 +50,7 @@ const OF_THE_SYSTEM: &[&str] = &[
     "/usr/local/nvm",
 ];
 
-/// How directories are called that hold programs.
+/// The names of directories that hold programs.
 const OF_PROGRAMS: &[&str] = &[".bin", "Scripts", "bin", "sbin", "scripts", "shims"];
 
 /// The marks of a prefix: any of these below it makes `PREFIX/bin/PROGRAM` need all of the prefix.

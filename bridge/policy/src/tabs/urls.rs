@@ -21,7 +21,7 @@ const MAX_URL: usize = 32 * 1024;
 pub const ENTRY_RULE: &str =
     "host names, each alone or behind `*.` for all below it too: \"bank.example\", \"*.bank.example\"";
 
-/// Why an address is not opened.
+/// The reason why an address is not opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UrlDenialReason {
     /// It is no address.
@@ -81,7 +81,7 @@ pub struct Hosts(Vec<HostEntry>);
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct HostEntry {
     host: String,
-    /// True if the hosts below it are meant, too.
+    /// True if the hosts below it count, too.
     below: bool,
 }
 
@@ -327,7 +327,7 @@ mod tests {
     }
 
     proptest! {
-        /// What is opened is what was judged: judged again it is the same, and it is of the web.
+        /// The opened address is the judged one: judged again it is the same, and it is of the web.
         #[test]
         fn what_may_be_opened_is_canonical(text in "(https?|file|HTTP|data)?:?/{0,2}[a-z0-9.%@:\\[\\]x１\\\\]{0,20}/?[ -~]{0,10}") {
             let sites = sites(&["*.a"]);

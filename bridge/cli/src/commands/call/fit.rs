@@ -22,7 +22,7 @@ pub fn mismatch(given: &Payload, schema: &Payload) -> Option<String> {
     (!said.is_empty()).then(|| said.join("; "))
 }
 
-/// The words with each text in the type that the schema wants; `None` where nothing changes.
+/// The words with each text in the type that the schema wants. None if nothing changes.
 pub fn coerced(words: &[Argument], schema: &Payload) -> Option<Vec<Argument>> {
     let properties = schema.object("properties");
     let fit = |word: &Argument| {

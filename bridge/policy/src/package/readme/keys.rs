@@ -60,7 +60,7 @@ fn plain(word: &str) -> String {
     word.strip_prefix("YOUR_").unwrap_or(word).trim_end_matches("_HERE").to_owned()
 }
 
-/// Where variables are named.
+/// The texts in which variables are named.
 struct VariableMentions<'a> {
     own: Vec<String>,
     readme: &'a str,

@@ -5,7 +5,7 @@
 
 use url::Url;
 
-/// How a forge writes a page of a repository.
+/// The form of a forge's pages of a repository.
 struct Forge {
     host: &'static str,
     /// The words between a repository and a page of it.

@@ -59,7 +59,7 @@ const ODD: &str = "Harbor shows no command for a path that is very long, or has 
 /// Said where a grant would grant nothing.
 pub(super) const CREATE_IT: &str = "it does not exist, so it cannot be granted: create it first";
 
-/// Said where [`RUN_OUTSIDE`] is to be said, too.
+/// The sentence in place of [`CREATE_IT`] where [`RUN_OUTSIDE`] applies, too.
 const CREATE_IT_AND_RUN: &str = "it does not exist, so it cannot be granted: create it first; and you, your shell, \
                                  your editor or git run what is written there, outside the sandbox";
 

@@ -21,7 +21,7 @@ const MOST_PROCESSES: u64 = 65_536;
 /// The stack of a thread, which counts as memory, in MiB: what the C library takes where nothing else is said.
 const STACK: u64 = 8;
 
-/// How a file of a program may end that is named without it.
+/// The ends of a program's file that is named without its end.
 const ENDINGS: &[&str] = &["", ".js", ".mjs", ".cjs", ".json", ".node", ".ts", ".py", ".so"];
 
 /// More of what a definition names is not looked around.
@@ -89,7 +89,7 @@ pub fn hints(lack: &Lack<'_>, profile: &Profile, facts: &SandboxFacts) -> Vec<Hi
     }
 }
 
-/// The words before the path whose attributes are meant.
+/// The words before the path whose attributes were refused.
 pub(super) const CHANGES: &str = "changing the mode, owner, times or attributes of ";
 
 /// The words before a port's number.

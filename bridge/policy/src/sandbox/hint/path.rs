@@ -28,7 +28,7 @@ const MISSING: &[&str] = &[
     "nosuchpatherror",
 ];
 
-/// Words by which it is known that something was to be written.
+/// Words that show that something was to be written.
 const WRITES: &[&str] = &[
     "chmod",
     "chown",
@@ -74,12 +74,12 @@ const WRITES: &[&str] = &[
     "writing",
 ];
 
-/// An access that a server was refused, as it says.
+/// An access that a server was refused, by its own words.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PathRefusal {
     /// An absolute path in its one form.
     pub path: String,
-    /// True if it was to be written, as far as the words say.
+    /// True if the words say that it was to be written.
     pub write: bool,
     /// True if the server was told that the path does not exist.
     pub missing: bool,

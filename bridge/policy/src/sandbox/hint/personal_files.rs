@@ -11,7 +11,7 @@ use crate::sandbox::paths::below;
 pub struct Kept {
     /// The words of a program that does not find the file, in small letters. One of them is enough.
     says: &'static [&'static str],
-    /// How people call it.
+    /// People's name for the file.
     called: &'static str,
     /// The path below the home.
     pub file: &'static str,

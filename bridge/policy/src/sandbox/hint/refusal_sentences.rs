@@ -11,7 +11,7 @@ pub struct Told<'a> {
     pub allow: Option<&'a str>,
     /// The sentence to mind then.
     pub mind: Option<&'a str>,
-    /// Why nothing allows it.
+    /// The reason why nothing allows it.
     pub never: Option<&'a str>,
 }
 
