@@ -314,7 +314,7 @@ impl Server {
         was_up
     }
 
-    /// Handles its removal: the server is stopped, and gets no news any more.
+    /// Handles its removal: the server is stopped, and nothing is reported of it any more.
     pub(super) fn go(self: &Rc<Self>) {
         self.identity.go();
         self.life.wake();

@@ -71,7 +71,7 @@ pub struct Connection {
     /// Held by whoever begins another session.
     pub turn: Mutex<()>,
     jobs: mpsc::UnboundedSender<Job>,
-    /// The jobs that `jobs` brings, until the connection runs.
+    /// The receiver of new jobs, until the connection runs.
     pub waiting: RefCell<Option<mpsc::UnboundedReceiver<Job>>>,
     pub cause: RefCell<Option<EndCause<'static>>>,
     pub ended: Notify,

@@ -109,8 +109,8 @@ pub fn of_installed(path: &str) -> Option<&str> {
     Some(lib.strip_suffix("/lib").unwrap_or(above)).filter(|root| !root.is_empty())
 }
 
-/// True if a directory may be granted as a whole because a program in it is run: it holds no mixed files, and
-/// nothing protected.
+/// True if a directory may be granted as a whole because a program in it is run: it is not for all kinds of
+/// files, and holds nothing protected.
 #[must_use]
 pub fn may_be_whole(directory: &str, facts: &SandboxFacts) -> bool {
     let of_home = |home: &String| {

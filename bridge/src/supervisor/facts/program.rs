@@ -98,7 +98,7 @@ struct ProgramSearch<'a> {
 /// A file to look at.
 struct Hop {
     path: String,
-    /// The directories on the way here that a server can change. A file outside any of them was not chosen by
+    /// The directories on the way here that a server can change. A file outside one of them was not chosen by
     /// the person.
     within: Vec<String>,
 }

@@ -66,7 +66,7 @@ impl Server {
         self.life.set_alarm(self, Self::on_life_alarm);
     }
 
-    /// Rings the alarm. If it rings much too late, this process was stopped or starved. Then the waiting
+    /// Handles an alarm. If it rings much too late, this process was stopped or starved. Then the waiting
     /// messages of its runners come first.
     fn on_life_alarm(self: &Rc<Self>) {
         if !self.life.rings_too_late(self, STALL_MS, Self::on_life_alarm) {

@@ -28,7 +28,7 @@ pub(in super::super) struct Identity {
     trial: Option<TrialOf>,
     /// True if it is started with nothing of the person's.
     alone: Cell<bool>,
-    /// True if it was removed or replaced, so that later events about it are ignored.
+    /// True if it was removed or replaced, so that later events of it are not reported.
     gone: Cell<bool>,
     /// The time of this definition's first use, in milliseconds since 1970. Older log lines are only on disk.
     born: u64,
@@ -99,7 +99,7 @@ impl Identity {
         self.alone.set(false);
     }
 
-    /// True if later events about it are ignored.
+    /// True if later events of it are not reported.
     pub fn is_gone(&self) -> bool {
         self.gone.get()
     }
