@@ -155,7 +155,7 @@ fn real(path: &str) -> Option<String> {
     Path::new(path).canonicalize().ok()?.into_os_string().into_string().ok()
 }
 
-/// The real places of protected places that are symbolic links.
+/// The targets of protected places that are symbolic links.
 fn moved(home: &str) -> Vec<String> {
     let elsewhere = |path: String| real(&path).filter(|real| *real != path);
     protected::of_home(home).into_iter().filter_map(elsewhere).collect()

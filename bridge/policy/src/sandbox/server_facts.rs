@@ -49,7 +49,7 @@ pub struct SandboxFacts {
     pub shared: bool,
     /// The granted `sockets`, as given, that exist and are no sockets.
     pub not_sockets: Vec<String>,
-    /// The targets of protected places that are symbolic links.
+    /// The targets of protected places that are symbolic links (`protected::of_home`).
     pub protected: Vec<String>,
     /// The directories of `system::HIDEABLE`, and those of somebody, that exist.
     pub hideable: Vec<String>,
