@@ -1,7 +1,7 @@
 //! The way up: messages from this runner to the bridge.
 //!
-//! Owns the bound on what waits there. While the bridge is slow, servers are read more slowly (`room`); what
-//! may be lost without harm (log lines, progress) is dropped by those who send it.
+//! Owns the bound on what waits there. While the bridge is slow, servers are read more slowly (`room`);
+//! messages that may be lost without harm (log lines, progress) are dropped by their senders.
 
 use std::cell::{Cell, RefCell};
 use std::time::Instant;

@@ -1,6 +1,6 @@
 //! Plain tables: aligned columns, a header, no lines.
 //!
-//! Owns widths and cutting. Must never print: it gives lines to whoever does.
+//! Owns widths and cutting. Must never print: its callers print the lines.
 
 use harbor_client::terminal::reveal;
 

@@ -2,7 +2,7 @@
 //!
 //! Such a program reaches no engine from inside a sandbox. So Harbor takes over the image, and has its own
 //! engine run it. Owns the list of options that mean the same there. Must never drop an option that means
-//! more: what it would open, or lack, is not ours to decide.
+//! more: we must not decide what it would open or take away.
 
 use std::collections::BTreeSet;
 

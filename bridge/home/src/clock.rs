@@ -1,6 +1,6 @@
 //! The current time.
 //!
-//! Owns the two clocks that go on while the machine sleeps. Durations within a call are
+//! Owns the two clocks that also run while the machine sleeps. Durations within a call are
 //! `std::time::Instant`'s.
 
 use std::time::{SystemTime, UNIX_EPOCH};

@@ -6,8 +6,8 @@
 //!  HTTP on loopback ◄──► http ┘   (HTTP: one for each session)
 //! ```
 //!
-//! Owns which of them is wanted. Must never write anything to stdout but the protocol, or decide what a message means:
-//! that is the machine's.
+//! Owns which of them is wanted. Must never write anything to stdout but the protocol, or decide what a
+//! message means: the machine does.
 
 mod directory;
 mod driver;

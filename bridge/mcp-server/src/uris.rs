@@ -7,10 +7,10 @@
 //!  ui://harbor/SERVER/… the same of one that began with ui://
 //! ```
 //!
-//! Owns both directions. A URI that two servers list, or that the templates of two fit, is nobody's: reading
-//! it at the wrong server would tell that server what the other one knows. A URI that a server lists goes
-//! before a template of another server that fits it. The URIs of a server that is gone stay its own: else
-//! another server would get what was meant for it.
+//! Owns both directions. A URI that two servers list, or that the templates of two fit, belongs to neither:
+//! reading it at the wrong server would reveal the other one's data. A URI that a server lists goes before a
+//! template of another server that fits it. The URIs of a server that is gone stay its own. Otherwise another
+//! server would get its requests.
 
 use std::collections::{BTreeMap, BTreeSet};
 

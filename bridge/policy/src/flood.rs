@@ -5,9 +5,9 @@
 //!                                     └ no ──► counted
 //! ```
 //!
-//! A page may ask without end for what it does not get. A server may change its tools without end. Each line about it would push
-//! an older one out of a log, and each push would keep somebody busy. So beyond a few a minute they are only counted. Owns those
-//! counts. Must never forget one: `take_counted` gives the rest.
+//! A page may send refused requests without end. A server may change its tools without end. Each line about
+//! it would push an older one out of a log, and each push would keep somebody busy. So beyond a few a minute
+//! they are only counted. Owns those counts. Must never forget one: `take_counted` gives the rest.
 
 use std::collections::HashMap;
 

@@ -13,10 +13,10 @@
 //!             └───► deadline passed, too many ─────► returned by the next `expire`
 //! ```
 //!
-//! A DENY wins until it is revoked, whatever is granted before or after it. A grant ends at its deadline to the millisecond. Time
-//! is an argument, in milliseconds of a clock that goes on while the machine sleeps and does not jump. Wall-clock times are
-//! carried for people to read, and must never decide anything. Grants that last belong on disk, but others write them there: this
-//! module neither reads nor writes files.
+//! A DENY wins until it is revoked, whatever is granted before or after it. A grant ends at its deadline to
+//! the millisecond. Time is an argument, in milliseconds of a clock that runs while the machine sleeps and
+//! does not jump. Wall-clock times are carried for people to read, and must never decide anything. Grants
+//! that last belong on disk, but others write them there: this module neither reads nor writes files.
 
 use std::collections::{BTreeSet, HashMap};
 use std::mem;

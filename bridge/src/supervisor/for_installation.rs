@@ -1,6 +1,6 @@
 //! The supervisor as installations need it: a server on trial, the profile it would have, directories, programs.
 //!
-//! Owns the making of such a server. Must never put it into the table: it is nobody's.
+//! Owns the making of such a server. Must never put it into the table, since it is not defined.
 
 use std::path::PathBuf;
 use std::rc::Rc;

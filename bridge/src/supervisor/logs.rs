@@ -1,6 +1,6 @@
 //! The last log lines of a server, in memory. Those from before this bridge are on disk, in `store::server_logs`.
 //!
-//! Owns the bound: so many lines and so many bytes, the oldest go first.
+//! Owns the bound in lines and bytes. The oldest lines go first.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-//! The files of packages: which versions a server has, what a trial has written, and what is nobody's.
+//! The files of packages: the versions of a server, the files of a trial, and files without a server.
 //!
 //! Owns that nothing half done is left. Must never touch the data of a server that runs, or of one that was removed.
 

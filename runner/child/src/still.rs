@@ -1,6 +1,6 @@
 //! Processes that stand still for a moment, so that nothing changes while somebody looks at what they have.
 //!
-//! Owns stopping them and having them go on. Must never leave one stopped.
+//! Owns stopping them and letting them continue. Must never leave one stopped.
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;

@@ -1,4 +1,4 @@
-//! Finds out what a server means that lets nobody in: HTTP 401 and 403.
+//! Finds the reason of a refusal with HTTP 401 or 403.
 //!
 //! ```text
 //!  401 ─► it speaks of tokens, or one was shown ─► the person has to let Harbor in: the connection ends

@@ -1,4 +1,4 @@
-//! The names of redirect targets: a name with private addresses only is none.
+//! Resolves the names of redirect targets. A name with only private addresses is refused.
 //!
 //! ```text
 //!  no proxy:      name ─► resolved here ─► connected to one of its public addresses

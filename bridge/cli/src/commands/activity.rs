@@ -1,7 +1,7 @@
 //! activity: the audit log for people: who called what, when, how it ended.
 //!
 //! Owns the short view, in local time. With `--json` a line stays as it is in the file. Must never keep quiet
-//! about what is not in the log.
+//! about lines that the log lacks.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write as _};

@@ -1,7 +1,7 @@
 //! audit: who did what, and what was decided.
 //!
-//! Owns how a line of the log is shown. With `--json` a line stays as it is in the file. Must never keep quiet about what
-//! is not in the log.
+//! Owns how a line of the log is shown. With `--json` a line stays as it is in the file. Must never keep
+//! quiet about lines that the log lacks.
 
 use harbor_client::errors::Failure;
 use harbor_client::payload::{Payload, items};

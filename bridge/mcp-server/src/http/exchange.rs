@@ -5,9 +5,9 @@
 //!  something else, or nothing for a while ────► text/event-stream ─► … ─► the answer, and its end
 //! ```
 //!
-//! Owns that choice and the pace of streams. When the client leaves, the exchange gives up what it holds.
-//! That is the place of a request in its session, whose work goes on, as the older generation wants it; or a
-//! machine of its own, whose work ends.
+//! Owns that choice and the pace of streams. When the client leaves, the exchange gives up its place in a
+//! session, whose work goes on as the older generation wants it. An exchange with its own machine gives up
+//! that machine, and the work ends.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,6 +1,6 @@
 //! A package as a person types it.
 //!
-//! Owns its quotes for a shell. Must never read what is typed: that is `source`'s.
+//! Owns its quotes for a shell. Must never read typed text: `source` does.
 
 use super::Package;
 

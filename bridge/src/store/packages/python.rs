@@ -1,4 +1,4 @@
-//! An environment of Python: its interpreter, and which of its programs are the package's own rather than those of what it needs.
+//! An environment of Python: its interpreter, and which of its programs belong to the package, not to its dependencies.
 //!
 //! Owns reading what pip and uv have written down of an installation (`RECORD`). It names files that the package brought along,
 //! so it is other people's data: read within a limit, and only names of programs are taken from it.

@@ -1,6 +1,6 @@
 //! The profile that a server is held to, and what it was refused.
 //!
-//! Owns the profile of the last start and the list of refusals. Must never decide what is allowed: that is the policy's.
+//! Owns the profile of the last start and the list of refusals. Must never decide what is allowed: the policy does.
 
 use std::io::ErrorKind;
 use std::os::unix::fs::FileTypeExt as _;

@@ -1,4 +1,4 @@
-//! Fetches one file, and checks that it is the one that is meant.
+//! Fetches one file, and checks that it is the expected one.
 //!
 //! ```text
 //!  URL.minisig ─► signature, if a key was given ┐

@@ -1,6 +1,6 @@
 //! Documents and forms, at places that documents name.
 //!
-//! Owns the limits: so long, so much, and no address that the server's definition forbids.
+//! Owns the limits of time and size, and refuses addresses that the server's definition forbids.
 
 use std::time::Duration;
 

@@ -1,6 +1,6 @@
 //! A manifest that is a file of this machine.
 //!
-//! Owns which sources are meant as one. The bridge reads what it says: this only hands over its text.
+//! Owns which sources are meant as one. The bridge reads its content: this module only hands over the text.
 
 use std::fs::File;
 use std::io::Read as _;

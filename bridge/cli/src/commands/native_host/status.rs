@@ -1,4 +1,4 @@
-//! The state of each browser: is it here, how is its manifest, and what is to be done?
+//! The state of each browser: is it here, what is the state of its manifest, and what should the person do?
 //!
 //! Owns the messages about a manifest. Must never change one.
 

@@ -1,4 +1,4 @@
-//! The manifests that are meant: those of the browsers on this machine, or of those that the person names.
+//! The chosen manifests: those of the browsers on this machine, or of those that the person names.
 //!
 //! Owns how a browser is found: by its program, or by the data that it keeps for the person. Must never start
 //! one.

@@ -1,6 +1,6 @@
 //! What is known of the server that is looked at, as lines that can be scrolled.
 //!
-//! Owns its log and its tools, and where one looks. Must never decide what is asked: that is the conversation's.
+//! Owns its log and its tools, and where one looks. Must never decide about requests: the conversation does.
 
 use harbor_client::payload::Payload;
 use harbor_ipc_proto::client::{LogLine as McpLogLine, SandboxView, ServerView, Supervision};

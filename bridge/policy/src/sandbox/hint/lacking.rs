@@ -1,4 +1,4 @@
-//! Finds the option that would give a server what it lacks by its own words.
+//! Finds the option against a lack that a server has named.
 //!
 //! Owns the sentences and the options. Must never blame the sandbox for a limit that it does not set.
 

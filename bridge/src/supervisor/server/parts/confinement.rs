@@ -1,6 +1,6 @@
 //! The profile that holds a server, and what it was refused.
 //!
-//! Owns the profile of the last start and the list of refusals. Must never decide what is allowed: that is the policy's.
+//! Owns the profile of the last start and the list of refusals. Must never decide what is allowed: the policy does.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
