@@ -180,7 +180,7 @@ impl Allowlist {
         self.0.by_source.contains_key(source)
     }
 
-    /// The same list without the tools of this source. None if it has none of them.
+    /// This list without the tools of this source. None if it has none of them.
     #[must_use]
     pub fn without(&self, source: &SourceId) -> Option<Self> {
         let mut others = Listed::clone(&self.0);

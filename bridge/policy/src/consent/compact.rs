@@ -9,7 +9,7 @@
 
 use serde_json::Value;
 
-/// The same JSON in compact form. Invalid JSON stays invalid.
+/// JSON in compact form, with the same meaning. Invalid JSON stays invalid.
 #[must_use]
 pub fn compact(json: &str) -> String {
     let mut out = String::with_capacity(json.len());

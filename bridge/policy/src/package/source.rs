@@ -169,7 +169,7 @@ impl Package {
         path.filter(|path| self.ecosystem == Ecosystem::Git && !path.contains('%'))
     }
 
-    /// The same package in exactly this version. None if the text is no version.
+    /// This package in exactly this version. None if the text is no version.
     #[must_use]
     pub fn exactly(&self, version: &str) -> Option<Self> {
         let of = |text: String| read(&text, &self.args).ok();

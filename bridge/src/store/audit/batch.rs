@@ -85,7 +85,7 @@ impl AuditBatch {
     }
 }
 
-/// The same error for another waiter.
+/// A copy of the error for another waiter.
 fn again(error: &StoreError) -> StoreError {
     let source = std::io::Error::other(error.to_string());
     StoreError::File { what: "write the audit log".into(), source }
