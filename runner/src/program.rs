@@ -34,8 +34,8 @@ use crate::servers::Servers;
 use crate::session::remote::Carrier;
 use crate::to_bridge::Up;
 
-/// An engine notes its containers by process ids, which another namespace would take for other processes; and without root
-/// it needs programs that may do more than it may.
+/// The reason to stay outside a namespace. An engine notes its containers by process ids, which differ in
+/// another namespace. Without root it needs setuid programs, too.
 const OF_AN_ENGINE: &str = "a container engine needs to see all processes of this machine";
 
 /// Servers of one runner would end together in a namespace.

@@ -68,7 +68,7 @@ impl Canceller {
 /// The answer to one of several requests, or its failure.
 pub type Asked<A> = Result<Answer<<A as Ask>::Reply>, Failure>;
 
-/// A request on its way: what tells its answer from other messages, and its errors from others'.
+/// A request on its way, with the facts that tell its answer and its errors from other messages.
 struct SentRequest<'a> {
     id: String,
     tag: &'a str,

@@ -103,7 +103,7 @@ pub(super) struct Asking<'a> {
     began: Instant,
     queued: Cell<Duration>,
     asked: Cell<Option<Instant>>,
-    /// `cancelled` until something else is set: its caller has left.
+    /// The outcome. It is `cancelled` until something else is set, since a caller may leave.
     ended: Cell<Result<u64, Code>>,
 }
 

@@ -42,7 +42,7 @@ use super::lock_names::is_name;
 use super::program_rows::{self, ProgramRow};
 use super::{StoreError, beginning_with, failed, free_name, sync_directory, temporary, write_durably};
 
-/// Bytes of a hash that a line begins with, as twice as many digits.
+/// The bytes of the hash at the beginning of a line, which takes twice as many digits.
 const SUM: usize = 8;
 
 /// The text between the name of a damaged journal that is kept and its time.

@@ -268,7 +268,7 @@ fn files(directory: &Path) -> Result<Vec<PathBuf>, StoreError> {
     Ok(files)
 }
 
-/// The parts of the names there that stand before this end.
+/// The names in the directory that have this end, without the end.
 fn names(directory: &Path, end: &str) -> Result<Vec<String>, StoreError> {
     let read = failed("read", directory);
     let entries = match fs::read_dir(directory) {

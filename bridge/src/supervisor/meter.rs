@@ -57,7 +57,7 @@ pub struct ProcessUsage {
     pub threads: u64,
 }
 
-/// Bytes on the disk.
+/// The sizes of the stores, in bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Stores {
     /// The database with its log.

@@ -12,7 +12,7 @@ use nix::sys::prctl;
 use nix::sys::resource::{Resource, getrlimit, rlim_t, setrlimit};
 use nix::sys::signal::Signal;
 
-/// How many files this process might have open, softly, before it took more.
+/// The soft limit of open files of this process before it raised the limit.
 static FILES_BEFORE: OnceLock<rlim_t> = OnceLock::new();
 
 /// Has the kernel send `signal` to this process when its parent ends, and makes sure that the parent is still

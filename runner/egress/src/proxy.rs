@@ -139,7 +139,7 @@ fn log(line: &str) {
     let _ = io::stderr().write_all(format!("{line}\n").as_bytes());
 }
 
-/// Reads a request. Gives the bytes, and where the head in them ends.
+/// Reads a request. Returns its bytes, and the end of the head in them.
 async fn read_head(client: &mut TcpStream) -> Result<(Vec<u8>, usize), Refusal> {
     let mut read = Vec::with_capacity(1024);
     let mut searched = 0;

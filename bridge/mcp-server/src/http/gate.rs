@@ -100,7 +100,7 @@ fn media_type(text: &str) -> &str {
     text.split(';').next().unwrap_or_default().trim()
 }
 
-/// A header that stands there once, and is text.
+/// A header's text, if the header occurs exactly once.
 pub fn one<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
     let mut values = headers.get_all(name).iter();
     let value = values.next()?.to_str().ok()?;

@@ -9,7 +9,7 @@ pub enum Why {
     Writes,
     /// It changes something, and the model has read text that the person has not typed.
     Untrusted,
-    /// It declares that it destroys, or the person says so.
+    /// Its tool declares that it destroys, or the person says so.
     Destroys,
     /// Something private would leave.
     Leaves,

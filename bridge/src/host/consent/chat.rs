@@ -18,7 +18,7 @@ pub type OnQuestion = Rc<dyn Fn(&Approval, bool)>;
 pub struct Chat {
     /// Its session's id.
     pub id: Arc<str>,
-    /// How its calls are treated.
+    /// The mode that decides about its calls.
     pub mode: Cell<Mode>,
     /// True if it belongs to an AI client, whose turns Harbor does not see.
     pub is_client: bool,

@@ -105,7 +105,7 @@ impl AuditQueue {
         Ok(())
     }
 
-    /// Adds somebody who waits until what was added before has been written, as far as the disk takes it.
+    /// Adds a waiter for the end of writing all earlier records, as far as the disk takes them.
     pub(super) fn flush(&self, done: WriteResultSender) -> Result<(), AuditQueueFull> {
         let mut state = self.lock();
         if state.closed {

@@ -13,7 +13,7 @@ use harbor_home::date::{put_digits, put_rfc3339};
 /// A longer text is cut, in bytes: names come from outside.
 const MAX_TEXT: usize = 512;
 
-/// The same limit for names that a page may make up freely.
+/// The most bytes of a name that a page may make up freely.
 const MAX_NAME: usize = 128;
 
 /// Tools that are named; a last item says how many there are beyond them.

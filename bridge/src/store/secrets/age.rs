@@ -169,7 +169,7 @@ fn payload_cipher(file_key: &[u8], nonce: &[u8]) -> Option<ChaCha20Poly1305> {
     Some(cipher(&*derived(file_key, nonce, b"payload")?))
 }
 
-/// Eleven bytes of its number, and whether it is the last one.
+/// The nonce of a piece: eleven bytes of its number, and a byte that is 1 for the last piece.
 fn piece_nonce(at: usize, is_last: bool) -> Nonce {
     let mut nonce = Nonce::default();
     if let Some(number) = nonce.get_mut(3..11) {

@@ -214,7 +214,7 @@ impl ProgramSearch<'_> {
         root.into_iter().inspect(|root| self.add(root.real.clone())).count() > 0
     }
 
-    /// Adds all of an interpreter's or venv's prefix.
+    /// Adds the whole prefix of an interpreter or venv.
     fn add_prefix(&mut self, path: &str, within: &[String]) -> bool {
         let Some(prefix) = of_program(path, self.facts) else { return false };
         if !MARKS.iter().any(|mark| marks(prefix, mark, self.facts)) {

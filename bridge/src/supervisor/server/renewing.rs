@@ -160,7 +160,7 @@ impl Server {
         });
     }
 
-    /// Hides its new tokens from now on, too, like those that it was started with.
+    /// Hides its new tokens from now on, like the tokens that it was started with.
     fn hide_grant(&self, grant: &Grant) {
         let credential = Credential::of_grant(grant.clone(), wall_clock());
         let renewed = Credentials([(KEY.to_owned(), credential)].into()).redactor(&[]);

@@ -57,7 +57,7 @@ pub fn state(server: &Server, now: u64) -> String {
     }
 }
 
-/// One line without anything that a terminal would obey; what stands at its begin stays there.
+/// The text as one line without anything that a terminal would obey. Space at its beginning stays.
 pub fn line(text: &str) -> String {
     reveal(&text.trim_end().replace('\t', "    ").replace(['\n', '\r', '\u{2028}', '\u{2029}'], " "))
 }

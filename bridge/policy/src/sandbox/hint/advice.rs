@@ -33,7 +33,7 @@ impl Advice {
         Self { mind: Some(mind), ..self }
     }
 
-    /// The advice where the path that would be writable is not there.
+    /// This advice for a path that does not exist yet.
     #[must_use]
     pub fn without_its_path(self) -> Self {
         let mind = if self.mind.is_some() { CREATE_IT_AND_RUN } else { CREATE_IT };

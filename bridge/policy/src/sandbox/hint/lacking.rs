@@ -50,7 +50,7 @@ const ELSEWHERE: &str = "it may listen there only at 127.0.0.1 and ::1, but aske
 /// The advice that listening needs its own network.
 const ALONE: &str = "it then has its own loopback, where nobody else can reach it, and no other network";
 
-/// Said of a port where nothing allows it.
+/// The sentence about a port that no option allows.
 const NO_LOOPBACK: &str = "a server may not listen on such a port; `--network loopback` would give it its own \
                            loopback, but needs namespaces, which do not work here";
 
