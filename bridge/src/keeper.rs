@@ -47,7 +47,7 @@ pub struct WorkerTimeouts {
     pub quiet: Duration,
 }
 
-/// Gives a worker its tasks, and hears of it.
+/// Gives a worker its tasks, and hears of its end.
 pub trait WorkerOwner<P: Pair> {
     /// True if the worker has something to do.
     fn is_busy(&self) -> bool;

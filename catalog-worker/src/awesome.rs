@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use crate::entry::Entry;
 use crate::text;
 
-/// Longer lines are passed over, in bytes.
+/// The most bytes of a line. Longer lines are skipped.
 const MAX_LINE: usize = 4000;
 /// More entries are not read.
 pub const MAX_ENTRIES: usize = 20_000;

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use crate::text;
 
-/// More of them are left out.
+/// The most packages of an entry.
 const MAX_PACKAGES: usize = 16;
 /// A package deeper than this is left out.
 const MAX_DEPTH: usize = 12;

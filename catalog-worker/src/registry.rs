@@ -20,7 +20,7 @@ use crate::{packages, text, time};
 pub const PAGE: usize = 100;
 /// More entries of one page are not read.
 const MAX_ENTRIES: usize = 1000;
-/// Longer cursors are none.
+/// The most bytes of a cursor.
 const MAX_CURSOR: usize = 2000;
 /// An entry of more bytes is left out.
 const MAX_ENTRY: usize = 256 * 1024;

@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-/// A longer line is cut.
+/// The most bytes of a line. A longer one is cut.
 pub const MAX_LINE: usize = 8 * 1024;
 
 /// Lines per second that are passed on.

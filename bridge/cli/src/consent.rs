@@ -6,7 +6,7 @@ use std::io::{self, BufRead as _, IsTerminal as _, Read as _, Write as _};
 
 use harbor_client::errors::Failure;
 
-/// More of an answer is not read.
+/// The most bytes of an answer that are read.
 const MAX_ANSWER: u64 = 4096;
 
 /// Fails if nobody can be asked. The error says what to do instead.

@@ -130,7 +130,7 @@ impl Shelf {
         self.directory.is_some()
     }
 
-    /// Takes a piece; gives the words for it.
+    /// Takes a piece, and returns the words for it.
     pub fn put(&mut self, media: &Media) -> String {
         let [kind, uri, mime, size] = media.described();
         let Some(directory) = self.directory.clone() else {

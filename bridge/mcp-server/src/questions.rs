@@ -116,8 +116,8 @@ impl Questions {
         gone.map(|(next, _)| line(next)).collect()
     }
 
-    /// Asks a client of the newer generation. Gives the result that asks for input; nothing if the client is already to repeat
-    /// its request.
+    /// Asks a client of the newer generation. Returns the result that asks for input, or nothing if the
+    /// client must already repeat its request.
     pub fn park(&mut self, number: u64, want: &Want, question: Question) -> Option<String> {
         if let Some(parked) = self.parked.get_mut(&number) {
             parked.next.push(question);

@@ -26,7 +26,7 @@ pub mod server_json;
 pub mod source;
 mod unfilled;
 
-/// More of what a recipe declares is not kept, of each kind.
+/// The most declarations of each kind that a recipe keeps.
 pub const MOST: usize = 64;
 
 /// One way to get one server.

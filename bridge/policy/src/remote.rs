@@ -15,7 +15,7 @@ use url::{Host, Url};
 
 use crate::sandbox::hosts::is_private;
 
-/// Longer URLs are refused, in bytes.
+/// The most bytes of a URL.
 const MAX_URL: usize = 2048;
 
 /// The most headers, and the most bytes of each.

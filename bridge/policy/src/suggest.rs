@@ -2,7 +2,7 @@
 //!
 //! Owns the measure of likeness. Must never guess wildly: a wrong hint is worse than none.
 
-/// Longer texts are like no word, in bytes.
+/// The most bytes of a text that can be like a word.
 const LONGEST: usize = 256;
 
 /// The one of `known` that is at most two edits away from `word`, and at most half its length.

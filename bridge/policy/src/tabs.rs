@@ -237,7 +237,7 @@ impl Tabs {
         Ok(wanted)
     }
 
-    /// A tab is no session's any more: it was closed, or given back. Gives whose it was.
+    /// Takes a tab from its session, since it was closed or given back. Returns the session's id.
     pub fn part(&mut self, tab: u64) -> Option<Arc<str>> {
         let id = self.of_tab.remove(&tab)?;
         self.places.remove(&tab);

@@ -255,7 +255,7 @@ impl Turn {
         actions.push(Action::End(why));
     }
 
-    /// Gives each call that has no result one.
+    /// Settles each call that has no result.
     fn settle_all(&mut self, how: Unmade, actions: &mut Vec<Action>) {
         if let State::Calling(calls) = &mut self.state {
             for (at, call) in calls.iter_mut().enumerate().filter(|(_, call)| !call.is_done()) {

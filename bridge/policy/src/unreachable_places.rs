@@ -19,7 +19,7 @@ use crate::sandbox::hint::{Advice, advice, shell};
 use crate::sandbox::paths::{clean, parent};
 use crate::sandbox::protected::why_not_by_name;
 
-/// More is no list that anybody reads.
+/// The most places in a list, since nobody reads more.
 const MOST: usize = 4;
 
 /// The most bytes of a path.

@@ -79,12 +79,12 @@ impl<W> Works<W> {
         self.open.remove(&id).map(|work| (work.kind, work.waiting))
     }
 
-    /// The worker is lost, and another one will come. Gives the work that is not tried again.
+    /// Handles the loss of a worker that will be replaced. Returns the work that is not tried again.
     pub(super) fn lose(&mut self) -> Vec<(WorkKind, Vec<W>)> {
         self.take(|work| work.tries >= MOST_TRIES)
     }
 
-    /// No worker will come. Gives all work.
+    /// Handles the loss of a worker that will not be replaced. Returns all work.
     pub(super) fn give_up(&mut self) -> Vec<(WorkKind, Vec<W>)> {
         self.take(|_| true)
     }

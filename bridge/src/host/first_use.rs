@@ -37,7 +37,7 @@ impl Host {
         }
     }
 
-    /// An AI client has come. Gives true if it got its first grants, for these tools or for all.
+    /// Welcomes an AI client. True if it got its first grants, for these tools or for all.
     ///
     /// # Errors
     /// When the disk refuses: then nothing is granted.

@@ -238,7 +238,7 @@ impl Host {
         }
     }
 
-    /// Forgets the lists of a server that was removed. Gives how many of its tools were pinned.
+    /// Forgets the lists of a server that was removed. Returns how many of its tools were pinned.
     pub async fn forget(&self, id: &ServerId) -> usize {
         self.offered.forget(id).await;
         self.registry.forget(&id.into()).await

@@ -251,7 +251,7 @@ impl Permissions {
         Ok(Revoked { revoked: !gone.is_empty(), ended, unstored })
     }
 
-    /// A source is gone: what grants hold of its tools ends. Gives those parts.
+    /// Forgets a source that is gone: the parts of grants about its tools end. Returns those parts.
     pub async fn forget_source(&self, sender: &Sender, source: &SourceId) -> Vec<GrantView> {
         let ended = self.grants.borrow_mut().forget_source(source);
         let mut keys = Vec::new();
@@ -409,7 +409,7 @@ impl Permissions {
         self.grants.borrow().len()
     }
 
-    /// A tab was closed: ends the grants that are bound to it. Gives their number.
+    /// Ends the grants that are bound to a closed tab. Returns their number.
     pub fn end_tab(&self, tab: u64, session: Option<&str>, profile: Option<&Arc<str>>) -> usize {
         let gone = self.grants.borrow_mut().end_tab(tab, session, profile.map(|name| &**name));
         self.tell_ended(&gone);

@@ -193,7 +193,7 @@ impl Installations {
         supervision_change::set(self, sender, message).await
     }
 
-    /// Changes a server's sandbox. Gives the server, and true if it starts anew for that.
+    /// Changes a server's sandbox. Returns the server, and true if it starts anew for that.
     pub(crate) async fn set_sandbox(
         self: &Rc<Self>,
         sender: &Rc<Sender>,

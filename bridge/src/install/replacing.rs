@@ -29,8 +29,8 @@ pub(super) fn of_installation(installs: &Installations, id: &ServerId, definitio
     }
 }
 
-/// The files that another program of this name has left: kept as the home of the next one if that is wanted, else set
-/// aside. Gives their place.
+/// The files of an earlier program of this name. They become the home of the next one if that is wanted;
+/// otherwise they are set aside. Returns their place.
 pub(super) async fn old_data(
     installs: &Installations,
     id: &ServerId,

@@ -99,7 +99,7 @@ impl PlannedVersions {
 }
 
 impl Staged {
-    /// Keeps a result for a client, in place of its earlier one for this server. Gives the token that names it.
+    /// Keeps a result for a client, in place of its earlier one for this server. Returns the token that names it.
     pub(super) fn keep<'i>(
         &self,
         client: u64,

@@ -163,7 +163,7 @@ impl Trial {
         Ok(Installed { lock, tools })
     }
 
-    /// Runs something that has no versions: an image, a remote server. Gives its tools, if they could be listed.
+    /// Runs something that has no versions: an image, a remote server. Returns its tools, if they could be listed.
     ///
     /// # Errors
     /// Why it does not run.

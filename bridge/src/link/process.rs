@@ -36,8 +36,8 @@ pub(super) struct Process {
 }
 
 impl Process {
-    /// Starts it with a link as its standard input and output, the bridge's pid as its first argument and an empty environment;
-    /// `adjust` says the rest. Gives our ends of the link, and what waits for its end.
+    /// Starts it with a link as its standard input and output, the bridge's pid as its first argument and an empty
+    /// environment; `adjust` says the rest. Returns our ends of the link, and the task that waits for its end.
     ///
     /// # Errors
     /// When the system is out of processes or file descriptors.

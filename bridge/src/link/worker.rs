@@ -31,7 +31,7 @@ use super::runner::Executable;
 /// Events that may wait; the worker is read no further then.
 const EVENTS: usize = 64;
 
-/// More of a text says nothing more, in characters.
+/// The most characters of a text.
 const MAX_TEXT: usize = 300;
 
 /// How long an unneeded worker may take to end.
@@ -212,7 +212,7 @@ fn event<P: Pair>(body: &[u8], greeted: &mut bool) -> io::Result<WorkerEvent<P::
     }
 }
 
-/// Said of a second greeting.
+/// The error about a second greeting.
 fn greeted_twice() -> io::Error {
     io::Error::other("it greeted twice")
 }

@@ -40,7 +40,7 @@ impl ClientQuestions {
         self.next.get()
     }
 
-    /// Closes one, which has its answer. Gives who asked.
+    /// Closes an answered question. Returns the question.
     pub(super) fn take(&self, number: u64) -> Option<PendingQuestion> {
         self.open.borrow_mut().remove(&number).map(|(_, asked)| asked)
     }

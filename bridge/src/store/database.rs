@@ -286,7 +286,7 @@ pub(super) fn checkpoint(connection: &Connection) {
     }
 }
 
-/// Said of a file that was moved, removed or replaced.
+/// The sentence about a file that was moved, removed or replaced.
 const MOVED: &str = "harbor.db was moved or removed while the bridge runs; put it back, or run `harbor shutdown`: the \
                      next bridge makes a new one from the journal of definitions";
 

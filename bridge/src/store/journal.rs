@@ -48,7 +48,7 @@ const SUM: usize = 8;
 /// The text between the name of a damaged journal that is kept and its time.
 const DAMAGED: &str = ".damaged-";
 
-/// More is not read, in bytes.
+/// The most bytes that are read.
 const MAX_READ: u64 = 256 << 20;
 
 /// How soon a disk that has refused a change is tried again.

@@ -170,7 +170,7 @@ impl Secrets {
         Ok(read.all)
     }
 
-    /// Stores secrets of a server, in the place of those of the same names. Gives all that it has then.
+    /// Stores secrets of a server, and replaces those of the same names. Returns all its secrets.
     ///
     /// # Errors
     /// When the file is not this user's alone, or cannot be read or written; or when there are too many secrets.

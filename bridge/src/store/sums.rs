@@ -67,7 +67,7 @@ fn put(hash: &mut Sha256, value: ValueRef<'_>) {
     hash.update(bytes);
 }
 
-/// Gives tables of an earlier version the column.
+/// Adds the column to tables of an earlier version.
 pub(super) fn add_columns(connection: &Connection) -> rusqlite::Result<()> {
     for (table, _) in TABLES {
         let sql = "SELECT count(*) FROM pragma_table_info(?1) WHERE name = 'sum'";

@@ -240,8 +240,8 @@ impl Supervisor {
         looked.await.ok().flatten()
     }
 
-    /// Moves the data directory of a server's name out of the way, if there is anything in it: whoever has the name next begins
-    /// without. Gives where it is then.
+    /// Moves the data directory of a server's name out of the way, if there is anything in it: the next
+    /// server of that name begins without it. Returns its new place.
     pub async fn set_data_aside(&self, id: &ServerId) -> Result<Option<PathBuf>, StoreError> {
         let paths = &self.runners.shared.paths;
         let all = [paths.server_instances(id.as_str()), paths.server_data(id.as_str())];

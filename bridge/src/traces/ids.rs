@@ -17,7 +17,7 @@ pub struct CallIds {
     pub span: u64,
 }
 
-/// Gives ids.
+/// Makes ids.
 #[derive(Debug)]
 pub(super) struct Ids {
     seed: String,

@@ -5,7 +5,7 @@ use super::{Db, DbError, int, sql};
 use crate::text::github;
 use crate::time::DAY;
 
-/// More are not looked up at once.
+/// The most entries that are looked up at once.
 pub const MAX_CANDIDATES: usize = 50;
 
 /// An entry whose facts should be looked up.

@@ -99,7 +99,7 @@ impl Db {
         Ok(read.optional().map_err(sql("read"))?.unwrap_or_default())
     }
 
-    /// A source failed: why, and whether its server said when to come back. Gives until when it is left alone.
+    /// Notes the failure of a source, with the reason and the server's wish for a pause. Returns the end of the pause.
     ///
     /// # Errors
     /// When it cannot be written.

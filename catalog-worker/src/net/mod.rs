@@ -17,7 +17,7 @@ use reqwest::{Client, Response, StatusCode, Url};
 
 use crate::time;
 
-/// A longer body is not read.
+/// The most bytes of a body.
 pub const MAX_BODY: usize = 16 * 1024 * 1024;
 
 /// A failed request: the reason in a sentence, and true if another try may help.

@@ -28,7 +28,7 @@ use crate::instructions::{NONE, split};
 use crate::sandbox::{Profile, landlock, limits, namespaces, network::Network, seccomp};
 use crate::{caps, cgroup, own, passing};
 
-/// Longer than any failure that is told.
+/// The most bytes of a reported failure.
 pub(crate) const REPORT_SIZE: usize = 512;
 
 /// The marks that accompany a handed-over descriptor. No failure begins with one of these.
@@ -201,8 +201,8 @@ fn enter(mounts: &OwnedFd) -> nix::Result<()> {
     setns(mounts, CloneFlags::CLONE_NEWNS)
 }
 
-/// Gives up what it took to get here. Root's servers keep what ordinary programs need; all others had nothing before
-/// there was a user namespace.
+/// Gives up the rights that were needed to get here. Root's servers keep the rights of ordinary programs; all
+/// others had none before there was a user namespace.
 fn give_up_rights(profile: &Profile) -> nix::Result<()> {
     match geteuid().is_root() {
         false => caps::give_up(),

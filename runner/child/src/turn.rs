@@ -70,7 +70,7 @@ impl Turn {
     }
 }
 
-/// A longer message, in bytes, is no work between two others: parsing 64 MiB takes a quarter of a second.
+/// The most bytes of a message that is handled between two others: parsing 64 MiB takes a quarter of a second.
 pub const LARGE: usize = 256 * 1024;
 
 /// A message above this size also waits until no other of this size is read, so that merely large messages have a place.

@@ -21,10 +21,10 @@ use serde_json::Value;
 
 use work::Work;
 
-/// A longer schema is not compiled.
+/// The most bytes of a schema that is compiled.
 pub const MAX_SCHEMA: usize = 128 * 1024;
 
-/// Longer data is not checked.
+/// The most bytes of data that is checked.
 pub const MAX_DATA: usize = 1024 * 1024;
 
 /// The longest path that is told, in bytes.

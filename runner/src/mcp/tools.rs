@@ -27,7 +27,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
-/// A longer name is no tool's name.
+/// The most bytes of a tool's name.
 const MAX_NAME: usize = 512;
 
 /// Nobody reads deeper members: neither the runner nor a reader of the list.

@@ -73,7 +73,7 @@ impl Session {
         self.send(Open::Call(call), &request, progress);
     }
 
-    /// Sends a request and remembers what its answer ends; answers the bridge when it cannot be sent. Gives its id.
+    /// Sends a request and remembers what its answer ends; answers the bridge when it cannot be sent. Returns its id.
     pub(super) fn send(&self, open: Open, request: &Request, progress: bool) -> Option<u64> {
         let waiting: Vec<_> = match &open {
             Open::Listen(waiting) => waiting.iter().map(|(id, _)| *id).collect(),

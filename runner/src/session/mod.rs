@@ -109,7 +109,7 @@ pub struct Session {
     /// True if the server has a sandbox: only then its words are searched for refusals.
     is_held: bool,
     is_remote: bool,
-    /// Gives the renewal of the login to the task that waits for it.
+    /// The sender for the renewed login, to the task that waits for it.
     renewal: RefCell<Option<oneshot::Sender<Renewal<'static>>>>,
     was_death_told: Cell<bool>,
     stop_wanted: Cell<bool>,

@@ -96,8 +96,8 @@ fn kept_from_origins(server: &str) -> String {
     format!("origins cannot use changed tools yet; accept them: `harbor accept {server}`")
 }
 
-/// Plans the new version, and asks if it may be tried out. Gives the token of the plan; none where the
-/// version is used already.
+/// Plans the new version, and asks if it may be tried out. Returns the token of the plan, or none if the
+/// version is already used.
 fn planned_upgrade(
     client: &mut Client,
     wanted: &Upgrade,

@@ -77,7 +77,7 @@ impl Connections {
         self.by_age.push_back((standing, task));
     }
 
-    /// Gives up what is kept of those that have ended.
+    /// Forgets connections that have ended.
     pub fn forget_ended(&mut self) {
         while self.tasks.try_join_next().is_some() {}
         self.by_age.retain(|(_, task)| !task.is_finished());

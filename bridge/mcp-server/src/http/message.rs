@@ -30,7 +30,7 @@ const NAME: HeaderName = HeaderName::from_static("mcp-name");
 /// The beginning of a header's name that repeats an argument.
 const PARAM: &str = "mcp-param-";
 
-/// A longer argument is in no header, in bytes of JSON.
+/// The most bytes of JSON of an argument in a header.
 const MAX_PARAM: usize = 64 * 1024;
 
 /// The member with which a request shows its revision without `initialize`.

@@ -60,7 +60,7 @@ impl ParkedMachines {
         });
     }
 
-    /// Gives up all.
+    /// Gives up all machines.
     pub fn clear(&self) {
         lock(&self.0).clear();
     }

@@ -29,7 +29,7 @@ use harbor_client::errors::Failure;
 /// The beginning of every token, so that people and scanners know what it is.
 const PREFIX: &str = "harbor_";
 
-/// More is no file of ours, in bytes.
+/// The most bytes of such a file. Harbor writes no larger one.
 const MAX_FILE: u64 = 1024 * 1024;
 
 /// The time that another program may take to change the file.

@@ -13,7 +13,7 @@ use url::Url;
 
 use super::Ecosystem;
 
-/// Longer addresses are none, in bytes.
+/// The most bytes of an address.
 const LONGEST: usize = 1024;
 
 /// A file of settings, and what it becomes.

@@ -19,7 +19,7 @@ use super::{Kind, MOST, Recipe, RecipeSecret, RecipeVariable, pattern, source};
 
 /// The most bytes of a manifest.
 pub const MAX: usize = 256 << 10;
-/// Longer texts are cut, in characters: names, what is said, and values.
+/// The most characters of names, descriptions and values. Longer texts are cut.
 const MAX_NAME: usize = 100;
 const MAX_WORDS: usize = 500;
 const MAX_VALUE: usize = 2000;

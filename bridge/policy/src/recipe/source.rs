@@ -11,7 +11,7 @@ use crate::container::reference;
 use crate::package::source;
 use crate::remote;
 
-/// Longer texts name nothing.
+/// The most bytes of a source.
 const MAX: usize = 4096;
 
 /// Everything that can be named, for sentences.

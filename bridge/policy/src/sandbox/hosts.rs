@@ -22,7 +22,7 @@ pub use url::Host;
 /// The ports of a rule that names none.
 const WEB_PORTS: [u16; 2] = [80, 443];
 
-/// Longer hosts are not read, in bytes; then the longest name that DNS knows, and the longest part of one.
+/// The most bytes of a host that are read; then the longest name that DNS knows, and the longest part of one.
 const MAX_HOST: usize = 260;
 const MAX_NAME: usize = 253;
 const MAX_LABEL: usize = 63;

@@ -3,7 +3,7 @@
 //! Owns the form: absolute, no `.`, no `..`, no slash at the end. Must never ask the disk. So `..` is not followed but refused:
 //! where it leads depends on symbolic links.
 
-/// Longer paths are none, in bytes: the kernel's own limit.
+/// The most bytes of a path: the kernel's own limit.
 pub const MAX_PATH: usize = 4096;
 
 /// The path in its one form. None if it is not absolute, is too long, or contains `..` or a NUL.

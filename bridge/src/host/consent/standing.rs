@@ -102,7 +102,7 @@ impl Consent {
         Ok(u32::try_from(gone.len() + reopened).unwrap_or(u32::MAX))
     }
 
-    /// Lets the person be asked again about a source that a client never gets. Gives the number of these.
+    /// Lets the person be asked again about a source that a client never gets. Returns the number of such sources.
     async fn reopen(&self, named: Option<&str>) -> Result<usize, ErrorBody> {
         let is_meant = |(principal, source): &&(String, String)| {
             named.is_none_or(|named| {

@@ -10,7 +10,7 @@ use harbor_ipc_proto::strings::put_str;
 
 use harbor_home::date::{put_digits, put_rfc3339};
 
-/// A longer text is cut, in bytes: names come from outside.
+/// The most bytes of a text. A longer one is cut, since names come from outside.
 const MAX_TEXT: usize = 512;
 
 /// The most bytes of a name that a page may make up freely.

@@ -29,7 +29,7 @@ impl LockFiles {
         Self(dir.to_owned())
     }
 
-    /// Stores a lock's text. Gives its name.
+    /// Stores a lock's text. Returns its name.
     pub fn put(&self, text: &[u8]) -> Result<String, StoreError> {
         own_directory(&self.0)?;
         let name = hex(&Sha256::digest(text));

@@ -16,7 +16,7 @@ use super::super::{StoreError, failed};
 use super::refusal::refused;
 use super::{age, form};
 
-/// A longer file is not read, in bytes.
+/// The most bytes of the file.
 pub(super) const MAX_FILE: u64 = 32 << 20;
 
 /// Checks that the file is this user's alone and can be read, as far as that takes no key. No file is fine, too.

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-/// A longer text is cut, in bytes. Runners cut at 8 KiB, which unreadable bytes can make 24.
+/// The most bytes of a text. A longer one is cut. Runners cut at 8 KiB, which unreadable bytes can make 24.
 const MAX_TEXT: usize = 32 * 1024;
 
 /// MCP's levels are words of at most nine letters.

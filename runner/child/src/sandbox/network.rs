@@ -36,7 +36,7 @@ impl Network {
     }
 }
 
-/// Sets up the namespace that this process has just entered. Gives the proxy's socket.
+/// Sets up the namespace that this process has just entered. Returns the proxy's socket.
 ///
 /// # Errors
 /// Refusals of the kernel.

@@ -19,7 +19,7 @@ use super::machine::{Form, START, form};
 /// More entries are not unpacked.
 pub const MAX_ENTRIES: usize = 10_000;
 
-/// More is not unpacked, in bytes, whatever an archive says of itself.
+/// The most bytes that are unpacked, whatever an archive says of itself.
 pub const MAX_BYTES: u64 = 1 << 30;
 
 const MAX_PATH: usize = 1024;

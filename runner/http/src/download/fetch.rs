@@ -28,7 +28,7 @@ use harbor_web::address::Rules;
 use harbor_web::client::client;
 use harbor_web::trouble::{Trouble, of_status, wait_of};
 
-/// More is not fetched, in bytes.
+/// The most bytes of a file that are fetched.
 const MAX_FILE: u64 = 256 << 20;
 
 /// Bytes of a signature at most.

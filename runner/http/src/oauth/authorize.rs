@@ -106,7 +106,7 @@ async fn probe(http: &Http) -> Result<(u16, String), Failure> {
     Ok((answer.status().as_u16(), challenge_of(&answer)))
 }
 
-/// Gives the grant back; the cause of the end is `Stopped` where that was taken.
+/// Gives the grant back. The cause of the end is `Stopped` if the server took it.
 pub async fn revoke(server: &Remote<'_>, env: Vec<(String, String)>) -> EndCause<'static> {
     let no_place = || "the authorization server offers no way to revoke a login";
     let refused = |why: String| end(Failure { kind: RemoteEnd::NotAuthorized, why });

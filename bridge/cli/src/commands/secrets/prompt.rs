@@ -126,7 +126,7 @@ impl Echo {
     }
 }
 
-/// Gives the terminal back before each signal does what it does. Runs as long as the program.
+/// Gives the terminal back before each signal has its effect. Runs as long as the program.
 fn obey(signals: Signals, echo: &Echo) {
     while let Ok(signal) = signals.wait() {
         match signal {

@@ -37,7 +37,7 @@ impl TerminalGuard {
         Ok(taken)
     }
 
-    /// Gives it back while we are stopped, and takes it again.
+    /// Gives the terminal back while we are stopped, and takes it again.
     pub fn suspend(&mut self) -> io::Result<()> {
         give_back();
         raise(Signal::SIGSTOP)?;

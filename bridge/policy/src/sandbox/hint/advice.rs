@@ -44,26 +44,26 @@ impl Advice {
 /// The sentence for a missing file of which it is unknown if the server wanted to read or to make it.
 const IF_MADE: &str = "there is no such file yet, so this helps only if the server was going to create it";
 
-/// Said instead of [`IF_MADE`] where [`RUN_OUTSIDE`] applies, too.
+/// The sentence instead of [`IF_MADE`] where [`RUN_OUTSIDE`] applies, too.
 const IF_MADE_AND_RUN: &str = "there is no such file yet, so this helps only if the server was going to create it; and \
                                you, your shell, your editor or git run what is written there, outside the sandbox";
 
 /// The longest path in advice, in bytes. Nobody reads a longer one to its end.
 const LONGEST: usize = 1024;
 
-/// Said of a path that a shell or an eye could take for another one: it is a server that has named it.
+/// The sentence about a path that a shell or an eye could take for another one. A server has named it.
 const ODD: &str = "Harbor shows no command for a path that is very long, or has characters that a shell or a reader \
                    can mistake \
                    for others; such a path is granted only if you type it yourself";
 
-/// Said where a grant would grant nothing.
+/// The sentence about a path that does not exist, so that a grant would do nothing.
 pub(super) const CREATE_IT: &str = "it does not exist, so it cannot be granted: create it first";
 
 /// The sentence in place of [`CREATE_IT`] where [`RUN_OUTSIDE`] applies, too.
 const CREATE_IT_AND_RUN: &str = "it does not exist, so it cannot be granted: create it first; and you, your shell, \
                                  your editor or git run what is written there, outside the sandbox";
 
-/// Said of what others than the server run.
+/// The sentence about files that others than the server run.
 pub(super) const RUN_OUTSIDE: &str =
     "you, your shell, your editor or git run what is written there, outside the sandbox";
 

@@ -24,19 +24,19 @@ const STACK: u64 = 8;
 /// The ends of a program's file that is named without its end.
 const ENDINGS: &[&str] = &["", ".js", ".mjs", ".cjs", ".json", ".node", ".ts", ".py", ".so"];
 
-/// More of what a definition names is not looked around.
+/// The most named scripts whose neighbours are looked at.
 const MAX_SCRIPTS: usize = 8;
 
-/// Said where a socket has no name that is told.
+/// The words for sockets whose names are not told.
 pub(super) const OWN_SOCKETS: &str = "Unix sockets of its own";
 
-/// Said of sockets on which other programs answer.
+/// The sentence about sockets on which other programs answer.
 const LEADS_OUT: &str = "a program that uses this socket can leave the sandbox";
 
-/// Said of a port that is granted.
+/// The sentence about a granted port.
 const REACHED: &str = "every program and web page on this machine can connect to it there";
 
-/// Said where another port is granted already.
+/// The sentence in case another port is already granted.
 const INSTEAD: &str =
     "instead of the port that it has; every program and web page on this machine can connect to it there";
 
@@ -44,7 +44,7 @@ const INSTEAD: &str =
 const OF_SYSTEM: &str = "ports below 1024 belong to the system; if the server can use another port, set that and grant \
                          it by `--listen PORT`";
 
-/// Said of the port that it has.
+/// The sentence about the port that it already has.
 const ELSEWHERE: &str = "it may listen there only at 127.0.0.1 and ::1, but asked for another address";
 
 /// The advice that listening needs its own network.
@@ -54,11 +54,11 @@ const ALONE: &str = "it then has its own loopback, where nobody else can reach i
 const NO_LOOPBACK: &str = "a server may not listen on such a port; `--network loopback` would give it its own \
                            loopback, but needs namespaces, which do not work here";
 
-/// Said of a host that is allowed.
+/// The sentence about an allowed host.
 const NO_PROXY: &str = "it is allowed, but the program looks up its address itself instead of using the proxy in \
                         HTTPS_PROXY; Node.js uses the proxy from 22.21 and 24.5 on";
 
-/// Said where no mount holds a server to its own files.
+/// The sentence in case no mount holds a server to its own files.
 const NO_ATTRIBUTES: &str = "namespaces do not work here, so no server may change modes, owners, times and attributes \
                              by path, not even of its own files";
 
@@ -95,7 +95,7 @@ pub(super) const CHANGES: &str = "changing the mode, owner, times or attributes 
 /// The words before a port's number.
 pub(super) const PORT: &str = "listening on port ";
 
-/// Said where it has no number.
+/// The words for a port without a number.
 pub(super) const ANY_PORT: &str = "listening on a port that the kernel chooses";
 
 /// The beginning of `Hint::what`.

@@ -13,7 +13,7 @@ use std::borrow::Cow;
 use super::path::plain;
 use crate::sandbox::paths::{below, parent};
 
-/// Longer names are none, in bytes.
+/// The most bytes of a name.
 const MAX_NAME: usize = 200;
 
 /// The words before the name, in quotes.
