@@ -28,7 +28,7 @@ pub fn remark(ended: &str, more: &str) -> Option<String> {
     Some(format!("harbor: {what}, so it answered with what it had; {more}"))
 }
 
-/// `p:m: 12 tokens in, 7 out; 2 calls of tools`.
+/// The tokens and calls that were used: `p:m: 12 tokens in, 7 out; 2 calls of tools`.
 pub fn spent(answer: &ChatSendMessageResult) -> String {
     let whom = match (&answer.provider, &answer.model) {
         (Some(provider), Some(model)) => format!("{provider}:{model}"),
