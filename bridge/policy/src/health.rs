@@ -60,7 +60,7 @@ pub struct ListProblem {
 pub struct AuditFacts {
     /// It cannot be written at present.
     pub failing: bool,
-    /// Lines that are in none since the bridge began.
+    /// Lines that could not be written to the audit log since the bridge began.
     pub lost: u64,
     /// Calls are refused that cannot be written down.
     pub required: bool,

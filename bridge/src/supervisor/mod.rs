@@ -80,8 +80,8 @@ pub struct Supervisor {
     unclaimed: Notify,
     /// Packages that were installed in vain and may be tried again soon.
     kept: KeptPackages,
-    /// The starts that may run at once, of servers that are started without a call.
-    turns: Rc<Semaphore>,
+    /// Limits how many servers start at once if no call asked for the start.
+    start_places: Rc<Semaphore>,
     writing: Writing,
     runners: Rc<Runners>,
     meter: Meter,
@@ -121,7 +121,7 @@ impl Supervisor {
             claimed: RefCell::default(),
             unclaimed: Notify::new(),
             kept: KeptPackages::default(),
-            turns: Rc::new(Semaphore::new(limits::STARTS_AT_ONCE)),
+            start_places: Rc::new(Semaphore::new(limits::STARTS_AT_ONCE)),
             writing: Writing::default(),
             runners,
             meter: Meter::default(),
@@ -354,9 +354,9 @@ impl Supervisor {
         self.runners.find_offer().await;
         self.clear_containers();
         for server in all {
-            let turns = self.turns.clone();
+            let places = self.start_places.clone();
             tokio::task::spawn_local(async move {
-                let Ok(_turn) = turns.acquire().await else { return };
+                let Ok(_place) = places.acquire().await else { return };
                 server.start_in_turn().await;
             });
         }
@@ -394,13 +394,13 @@ impl Supervisor {
             return server.start(note).await;
         }
         server.expect_start();
-        if let Some(note) = note.as_ref().filter(|_| self.turns.available_permits() == 0) {
+        if let Some(note) = note.as_ref().filter(|_| self.start_places.available_permits() == 0) {
             note("waits for others that are starting");
         }
-        let (server, turns) = (server.clone(), self.turns.clone());
+        let (server, places) = (server.clone(), self.start_places.clone());
         let started = tokio::task::spawn_local(async move {
-            let _turn = tokio::select! {
-                turn = turns.acquire() => turn.ok(),
+            let _place = tokio::select! {
+                place = places.acquire() => place.ok(),
                 () = server.not_expected() => None,
             };
             match server.has_turn() {

@@ -139,7 +139,7 @@ export function placeWords(here: boolean): readonly [string, string] {
 /** What the site has used of a model today, and may use. */
 export function budgetWords({ used, budget }: Pick<AskedModel, "used" | "budget">): string {
   const today = `Used today: ${used.toLocaleString("en")}`;
-  return budget === undefined ? `${today} tokens. There is no limit; Harbor's panel sets one.` : `${today} of ${budget.toLocaleString("en")} tokens.`;
+  return budget === undefined ? `${today} tokens. There is no limit; you can set one in Harbor's panel.` : `${today} of ${budget.toLocaleString("en")} tokens.`;
 }
 
 /** Where there is no model. */

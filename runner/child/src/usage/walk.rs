@@ -1,7 +1,7 @@
-//! Counts how much directories hold on disk.
+//! Counts the disk space that directories use.
 //!
-//! Owns the way through them, by descriptors: a path can be made too long to be opened. Must never follow a link, and never
-//! take for small what it could not see.
+//! Walks them by file descriptor, because a server can nest directories until a path is too long to open. Must never follow a
+//! link, and must report an unreadable directory instead of counting it as empty.
 
 use std::collections::HashSet;
 use std::ffi::OsString;

@@ -97,7 +97,7 @@ impl ApprovalQuestion {
         }
     }
 
-    /// The place of the rest of a value that was cut.
+    /// The hint where all of a cut value is shown.
     fn rest(&self, field: &ApprovalField) -> String {
         let whole = |bytes| {
             format!(
