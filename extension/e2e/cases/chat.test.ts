@@ -46,6 +46,30 @@ for (const inBrowser of inBrowsers) {
         });
       }));
 
+    test("a no is one click, or says why: Enter tells the model, Escape tells nobody", () =>
+      inBrowser.run(async (world: World) => {
+        await world.harbor.cli("add", "weather", "--", "node", await writeToolsServer(world.harbor));
+        await talking(world, async (panel, echo) => {
+          echo.script.push(async () => ({ tool: "report", args: { seen: "rain" } }), async (told) => `It heard: ${told}`);
+          await say(panel, "report it");
+          await panel.says(".step[data-state=asked]", /weather · report/);
+          await panel.click("[data-because]");
+          const field = "return document.activeElement === document.querySelector('.because input')";
+          await until("the field to have the focus", async () => ((await panel.page.run(field)) as boolean) || undefined);
+          assert.deepEqual(await serious(panel.page), []);
+          await panel.page.press("Escape");
+          await panel.gone(".because");
+          const button = "return document.activeElement.matches('[data-because]')";
+          await until("the button to have it again", async () => ((await panel.page.run(button)) as boolean) || undefined);
+          assert.equal(echo.asked.length, 1);
+          await panel.click("[data-because]");
+          await panel.type(".because input", "the rain has stopped");
+          await panel.page.press("Enter");
+          await panel.says(".step[data-state=failed]", /report/);
+          await panel.says(".conversation .answer .markdown", /It heard:.*the rain has stopped/s);
+        });
+      }));
+
     test("an edited message and a retry are branches; the chat that was there stays, and the menu leads back to it", () =>
       inBrowser.run(async (world: World) =>
         talking(world, async (panel) => {

@@ -57,7 +57,7 @@ const TOOLS = {
 
 const QUESTIONS = {
   approvals_list: { approval_id: may(text) },
-  approvals_answer: { approval_id: text, answer: text },
+  approvals_answer: { approval_id: text, answer: text, reason: may(text) },
   approvals_revoke: { approval_id: may(text) },
 } as const;
 
