@@ -138,6 +138,34 @@ for (const inBrowser of inBrowsers) {
         }),
       ));
 
+    test("a prompt of a server is filled in above the field, and its text is in the field before anything is sent", () =>
+      inBrowser.run(async (world: World) => {
+        await world.harbor.everything();
+        await talking(world, async (panel, echo) => {
+          const typed = () => panel.page.run("return document.querySelector('#say-text').value") as Promise<string>;
+          const isIn = (id: string) => until(`the focus in ${id}`, async () => (await panel.page.run("return document.activeElement.id")) === id || undefined);
+          await until("the prompts", async () => (await panel.type("#say-text", "/everything.args"), (await panel.count(".slash .option")) > 0 || undefined));
+          await panel.page.press("Enter");
+          await isIn("prompt-0");
+          await panel.says(".prompt", /city required.*Name of the city.*state/s);
+          assert.deepEqual([await serious(panel.page), await panel.page.run(FITS)], [[], true]);
+          await panel.page.press("Enter");
+          await panel.says(".prompt", /The prompt needs this/);
+          await panel.type("#prompt-0", "Bergen");
+          await panel.page.press("Enter");
+          await panel.gone(".prompt");
+          await until("the prompt's text", async () => /weather in Bergen\?$/.test(await typed()) || undefined);
+          await isIn("say-text");
+          assert.equal(echo.asked.length, 0);
+          await panel.type("#say-text", "/everything.args");
+          await panel.page.press("Enter");
+          await isIn("prompt-0");
+          await panel.page.press("Escape");
+          await panel.gone(".prompt");
+          await isIn("say-text");
+        });
+      }));
+
     test("the chat and the list of chats are fit for everybody, also where it is narrow", () =>
       inBrowser.run(async (world: World) =>
         talking(world, async (panel) => {
