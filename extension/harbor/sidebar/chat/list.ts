@@ -5,7 +5,7 @@
 import { openTab } from "../../../shared/browser/api.ts";
 import { type Child, type VNode, h } from "../dom.ts";
 import type { Hands } from "../hands.ts";
-import { button, copyButton, failureNotice, foreign, lines } from "../parts.ts";
+import { button, copyButton, failureNotice, foreign, lines, notice } from "../parts.ts";
 import type { Chat } from "../store.ts";
 import { Highlighting } from "./highlighting.ts";
 import { type MarkdownOptions, MarkdownView } from "./markdown.ts";
@@ -33,16 +33,17 @@ export function conversation(hands: Hands, chat: Chat, more: number, doing: Doin
   const items = [...chat.items, ...(chat.said === undefined ? [] : [chat.said]), ...(chat.turn?.items ?? []), ...(chat.last?.items ?? [])];
   const first = Math.max(0, items.length - SHOWN - more);
   const busy = chat.said !== undefined || (chat.turn !== undefined && !chat.turn.over);
+  const last = items.findLastIndex(({ is }) => is !== "note");
   return [
     first === 0 ? undefined : button(`Show ${Math.min(first, SHOWN)} earlier`, doing.earlier, { id: "earlier", class: "quiet" }),
-    h("ol.conversation", {}, ...items.slice(first).map((item, at) => h("li", { key: String(first + at), class: item.is }, ...shown(hands, item, first + at, doing, busy, first + at === items.length - 1)))),
+    h("ol.conversation", {}, ...items.slice(first).map((item, at) => h("li", { key: String(first + at), class: item.is }, ...shown(hands, item, first + at, doing, busy, first + at === last)))),
     busy ? waits(chat) : undefined,
   ];
 }
 
 function waits({ turn, isStopping }: Chat): VNode {
-  const words = isStopping ? "Stopping…" : (turn?.status ?? (turn?.items.at(-1)?.is === "answer" ? "" : "Thinking…"));
-  return h("p.soft.under-way", { key: "under-way" }, words === "" ? undefined : foreign(words));
+  const words = isStopping ? "Stopping…" : turn?.items.at(-1)?.is === "answer" ? "" : "Thinking…";
+  return h("p.soft.under-way", { key: "under-way" }, words);
 }
 
 function shown(hands: Hands, item: Item, at: number, doing: Doing, busy: boolean, isLast: boolean): Child[] {
@@ -55,6 +56,8 @@ function shown(hands: Hands, item: Item, at: number, doing: Doing, busy: boolean
       return [h("details.thoughts", {}, h("summary", {}, item.writing ? "Thinking…" : "Thoughts"), lines(item.text, "Thoughts", 20_000))];
     case "step":
       return [stepLine(hands, item)];
+    case "note":
+      return [notice("warn", h("p", {}, foreign(item.text)))];
     case "ended":
       return [h("p.soft", {}, endedWords(item.code), isLast ? again(doing) : undefined)];
     case "error":

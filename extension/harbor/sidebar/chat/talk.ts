@@ -33,7 +33,7 @@ const NEVER = { turn: undefined, before: 0 };
 
 export class Talk {
   readonly #hands: Hands;
-  readonly #giveBack: (said: Said) => void;
+  readonly #giveBack: (said: Said, editing?: number) => void;
   /** Events that came before it was known to which state they belong. */
   #early: Pushes["chat_event"][] | undefined;
   #seen = -1;
@@ -45,7 +45,7 @@ export class Talk {
   #isSaying = false;
 
   /** @param giveBack what the bridge did not take is the person's again */
-  constructor(hands: Hands, giveBack: (said: Said) => void) {
+  constructor(hands: Hands, giveBack: (said: Said, editing?: number) => void) {
     [this.#hands, this.#giveBack] = [hands, giveBack];
   }
 
@@ -158,7 +158,7 @@ export class Talk {
   /** Says something in the chat that is shown, and begins one where it is new. Gives the session's id. */
   say(said: Said, beginning: Beginning, begins: (id: string) => void): void {
     this.#hands.act(SAY, async () => {
-      this.#send(this.#chat?.id ?? (await this.#begin(beginning, begins)), said);
+      this.#send(this.#chat?.id ?? (await this.#kept(said, this.#begin(beginning, begins))), said);
     });
   }
 
@@ -175,12 +175,22 @@ export class Talk {
     const session_id = this.#chat?.id;
     if (session_id === undefined) return;
     this.#hands.act(SAY, async () => {
-      const { session } = await this.#hands.ask("chat_branch", { session_id, message_id });
+      const { session } = await this.#kept(said, this.#hands.ask("chat_branch", { session_id, message_id }), message_id);
       // It is read where it is shown.
       this.#become({ id: session.id, session });
       begins(session.id);
       this.#send(session.id, said);
     });
+  }
+
+  /** Where there is no session for what the person has said it is theirs again. */
+  async #kept<T>(said: Said, begun: Promise<T>, editing?: number): Promise<T> {
+    try {
+      return await begun;
+    } catch (error) {
+      this.#giveBack(said, editing);
+      throw error;
+    }
   }
 
   async #begin({ model, servers, isPrivate }: Beginning, begins: (id: string) => void): Promise<string> {
@@ -224,7 +234,7 @@ function isAmong(items: Item[], { said, items: before }: Chat): boolean {
 
 /** What is shown of a turn that is over besides its messages. */
 function endOf({ usage, items }: Turn): Chat["last"] {
-  return { usage, items: items.filter(({ is }) => is === "ended" || is === "error") };
+  return { usage, items: items.filter(({ is }) => is === "note" || is === "ended" || is === "error") };
 }
 
 const NOTHING: Chat = { id: undefined, session: undefined, isKnown: false, items: [], turn: undefined, said: undefined, last: undefined, isStopping: false, branches: [] };

@@ -37,12 +37,12 @@ let talk: Talk | undefined;
 /** How many earlier items the person has asked for. */
 let more = 0;
 
-const talkOf = (hands: Hands): Talk => (talk ??= new Talk(hands, (said) => giveBack(hands, said)));
+const talkOf = (hands: Hands): Talk => (talk ??= new Talk(hands, (said, editing) => giveBack(hands, said, editing)));
 
 /** What the bridge did not take is in the field again. */
-function giveBack(hands: Hands, { text, attachments }: Said): void {
+function giveBack(hands: Hands, { text, attachments }: Said, editing: number | undefined): void {
   const attached = attachments.map(numbered);
-  hands.change({ composing: { ...hands.state.composing, attached } });
+  hands.change({ composing: { ...hands.state.composing, attached, editing } });
   put(text);
 }
 
