@@ -70,6 +70,37 @@ for (const inBrowser of inBrowsers) {
         });
       }));
 
+    test("where calls of several chats wait, a button and a key lead from one to the next, and answer none", () =>
+      inBrowser.run(async (world: World) => {
+        await world.harbor.cli("add", "weather", "--", "node", await writeToolsServer(world.harbor));
+        await talking(world, async (panel, echo) => {
+          const places: string[] = [];
+          for (const seen of ["rain", "snow"]) {
+            await panel.go("chat");
+            await panel.text("#private");
+            echo.script.push(async () => ({ tool: "report", args: { seen } }));
+            await say(panel, `report ${seen}`);
+            await panel.says(".step[data-state=asked] .questions", new RegExp(seen));
+            places.push(await placeOf(panel));
+          }
+          const isAt = (place: string | undefined, seen: RegExp) =>
+            until(`the question about ${seen}`, async () => {
+              const focused = (await panel.page.run("return document.activeElement.matches('[data-question]') ? document.activeElement.textContent : ''")) as string;
+              return ((await placeOf(panel)) === place && seen.test(focused)) || undefined;
+            });
+          const press = (key: string) => panel.page.run(`document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key: "${key}", altKey: true, bubbles: true, cancelable: true }))`);
+          await panel.says("#foot", /A call in another chat waits for your yes/);
+          assert.deepEqual(await serious(panel.page), []);
+          await panel.click("#next-question");
+          await isAt(places[0], /rain/);
+          await press("ArrowDown");
+          await isAt(places[1], /snow/);
+          await press("ArrowUp");
+          await isAt(places[0], /rain/);
+          assert.match(await world.harbor.cli("approvals"), /(report.*){2}/s);
+        });
+      }));
+
     test("an edited message and a retry are branches; the chat that was there stays, and the menu leads back to it", () =>
       inBrowser.run(async (world: World) =>
         talking(world, async (panel) => {

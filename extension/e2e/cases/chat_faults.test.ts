@@ -33,6 +33,22 @@ for (const inBrowser of inBrowsers) {
         }),
       ));
 
+    test("a provider that takes no more requests says until when; that is counted down, and one button tries again", () =>
+      inBrowser.run(async (world: World) =>
+        talking(world, async (panel, echo) => {
+          // Longer than Harbor waits by itself.
+          echo.limits.push(90);
+          await say(panel, "hello");
+          await panel.says(".conversation li:last-child [data-code]", /the harbour is full/);
+          await panel.says(".conversation [role=timer]", /in 1 min 29 s|in 1 min 30 s/);
+          await panel.says(".conversation [role=timer]", /in 1 min 2[0-8] s/);
+          echo.script.push(async () => "room again");
+          await panel.click(".conversation li:last-child button");
+          await panel.says(".conversation .answer .markdown", /room again/);
+          assert.equal(await panel.count("[role=timer]"), 0);
+        }),
+      ));
+
     test("a model's HTML is text, its pictures are not loaded, and a link that carries data asks before it opens", () =>
       inBrowser.run(async (world: World) =>
         talking(world, async (panel, echo) => {

@@ -21,6 +21,7 @@ import { NO_PROVIDERS } from "./models/known.ts";
 import { takeAsked } from "./chat/page_asked.ts";
 import { lookAtPage, watchPage } from "./chat/page_open.ts";
 import { NO_PAGE } from "./chat/page_rules.ts";
+import { waitsKey } from "./chat/waits.ts";
 import { type Route, hrefOf, parseRoute } from "./route.ts";
 import { NO_SEARCH } from "./search.ts";
 import { type BridgeView, type SidebarPushes, WATCH_SITE } from "./serve.ts";
@@ -285,8 +286,9 @@ addEventListener("drop", (event) => {
 addEventListener("click", ({ target }) => {
   for (const menu of document.querySelectorAll("details.menu[open]")) if (!menu.contains(target as Node)) menu.removeAttribute("open");
 });
-addEventListener("keydown", ({ key }) => {
-  if (key === "Escape") for (const menu of document.querySelectorAll("details.menu[open]")) menu.removeAttribute("open");
+addEventListener("keydown", (event) => {
+  if (store.state.route.at === "chat" && waitsKey(hands, event)) event.preventDefault();
+  if (event.key === "Escape") for (const menu of document.querySelectorAll("details.menu[open]")) menu.removeAttribute("open");
 });
 root("view").addEventListener("scroll", () => {
   if (store.state.route.at === "chat" && isAtEnd(root("view")) !== (document.getElementById("to-end") === null)) drawSoon();

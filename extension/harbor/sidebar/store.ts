@@ -130,6 +130,8 @@ export interface Chat {
   /** How the last turn ended. */
   last: { usage: ChatUsage | undefined; items: Item[] } | undefined;
   isStopping: boolean;
+  /** From when the provider takes requests again, where it has refused the last one and says so. */
+  free?: number | undefined;
   /** All sessions of its family, where it has branches. */
   branches: BranchView[];
 }

@@ -7,6 +7,7 @@ import { type Child, type VNode, h } from "../dom.ts";
 import type { Hands } from "../hands.ts";
 import { button, copyButton, failureNotice, foreign, lines, notice } from "../parts.ts";
 import type { Chat } from "../store.ts";
+import { changesIn, freeWords } from "./free.ts";
 import { Highlighting } from "./highlighting.ts";
 import { type MarkdownOptions, MarkdownView } from "./markdown.ts";
 import { stepLine } from "./step.ts";
@@ -61,7 +62,7 @@ function shown(hands: Hands, item: Item, at: number, doing: Doing, busy: boolean
     case "ended":
       return [h("p.soft", {}, endedWords(item.code), isLast ? again(doing) : undefined)];
     case "error":
-      return [failureNotice({ code: item.code, message: item.message }), isLast ? again(doing) : undefined];
+      return [failureNotice({ code: item.code, message: item.message }), ...(isLast ? [free(hands), again(doing)] : [])];
   }
 }
 
@@ -97,6 +98,19 @@ function optionsOf(hands: Hands): MarkdownOptions {
     refresh: () => hands.change({}),
     highlighting,
   };
+}
+
+let due: ReturnType<typeof setTimeout> | undefined;
+
+/** How long the provider takes nothing, counted down. */
+function free(hands: Hands): Child {
+  clearTimeout(due);
+  const at = hands.state.chat?.free;
+  if (at === undefined) return undefined;
+  const now = Date.now();
+  const left = changesIn(at, now);
+  if (left !== undefined) due = setTimeout(() => hands.change({}), left);
+  return h("p.soft", { key: "free", role: "timer" }, freeWords(at, now));
 }
 
 const again = ({ retry }: Doing): VNode => button("Try again", retry, { class: "quiet", key: "again" });

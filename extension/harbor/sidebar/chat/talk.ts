@@ -10,6 +10,7 @@ import type { Fields } from "../../../shared/ports/wire.ts";
 import type { Pushes } from "../../../shared/protocol/generated/messages.ts";
 import type { Hands } from "../hands.ts";
 import type { Chat, State } from "../store.ts";
+import { freeAt } from "./free.ts";
 import { type Attachment, type Item, type Turn, begun, heard, ofMessages, untilTurn } from "./transcript.ts";
 
 export const READ_CHAT = "read chat";
@@ -164,7 +165,7 @@ export class Talk {
 
   #send(id: string, said: Said): void {
     this.#isSaying = true;
-    this.#change({ last: undefined, said: { is: "person", at: undefined, text: said.text, attachments: said.attachments } });
+    this.#change({ last: undefined, free: undefined, said: { is: "person", at: undefined, text: said.text, attachments: said.attachments } });
     const asked = { session_id: id, message: said.text, ...(said.attachments.length === 0 ? {} : { attachments: said.attachments.map(({ part }) => part) }), ...(said.alone === true ? { tool_choice: "none" } : {}) };
     // Its answer is the end of the turn, which comes as an event, too.
     void this.#hands.ask("chat_send_message", asked).catch((error: unknown) => this.#refused(id, said, error));
@@ -204,7 +205,10 @@ export class Talk {
 
   /** A turn that failed says so as an event. What never became one is said here, and the person's words come back. */
   #refused(id: string, said: Said, error: unknown): void {
-    if (this.#chat?.id !== id || !this.#isSaying) return;
+    if (this.#chat?.id !== id) return;
+    // No event of the turn says this.
+    this.#change({ free: freeAt(error, Date.now()) });
+    if (!this.#isSaying) return;
     this.#isSaying = false;
     this.#change({ said: undefined });
     this.#giveBack(said);

@@ -20,6 +20,7 @@ import { sendWithPage, summarise } from "../chat/page_send.ts";
 import { loadModels, modelMenu, modelOf, serverMenu } from "../chat/picking.ts";
 import { READ_CHAT, type Said, Talk, asEvent } from "../chat/talk.ts";
 import type { Item } from "../chat/transcript.ts";
+import { waitsLine } from "../chat/waits.ts";
 import { type Child, type VNode, h } from "../dom.ts";
 import type { Hands, View } from "../hands.ts";
 import { button, failure, lines, notice, oneLine, waiting } from "../parts.ts";
@@ -78,6 +79,7 @@ export const chat: View<Here> = {
   },
   foot: (hands) => [
     leaving(hands),
+    waitsLine(hands),
     mismatch(hands),
     h("div.with", {}, serverMenu(hands), privacy(hands)),
     ...composer(hands, {

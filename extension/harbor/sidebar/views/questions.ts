@@ -4,6 +4,7 @@
 // was on its way to one of them must not land on another. Must never offer an answer that the bridge does not.
 
 import type { Approval, ApprovalField, StandingAnswer } from "../../../shared/protocol/generated/messages.ts";
+import { visible } from "../../../shared/text/visible.ts";
 import { type Guard, inertFor, mayAllow, pressed, stirred } from "../../consent/inert.ts";
 import { ANSWER_WORDS, LEAVES_WORDS, actWords, callerWords, cutWords, isCut } from "../../consent/words.ts";
 import { type Child, type VNode, h } from "../dom.ts";
@@ -109,7 +110,7 @@ function question(hands: Hands, one: Approval, inert: boolean): VNode {
   const ordered = [...answers.filter((answer) => answer === "no"), ...answers.filter((answer) => answer !== "no")];
   return h(
     "li",
-    { key: id, "data-question": id },
+    { key: id, "data-question": id, tabindex: "-1", "aria-label": `Question about ${visible(tool).text}` },
     h("p.what", {}, oneLine(callerWords(one)), ` ${actWords(one)}`, h("span.name.mono", {}, oneLine(tool))),
     h("p", {}, `You are asked because ${why}.`, state === "missed" ? " Nobody answered in time: after a yes it runs when it is repeated." : ""),
     names.length === 0 ? undefined : h("p", {}, LEAVES_WORDS[0], oneLine(source), LEAVES_WORDS[1], foreign(names.join(", "))),
