@@ -2,9 +2,13 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
+import { readFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
 import { describe, test } from "node:test";
+import { serious } from "../driver/axe.ts";
 import { until } from "../driver/browser.ts";
 import { Sidebar } from "../driver/sidebar.ts";
+import { SmallDisk } from "../driver/small_disk.ts";
 import { importChat, placeOf, say, talking } from "../driver/talking.ts";
 import { writeToolsServer } from "../driver/tools_server.ts";
 import { type World, inBrowsers } from "../driver/world.ts";
@@ -26,6 +30,22 @@ for (const inBrowser of inBrowsers) {
           echo.script.push(async () => "whole again");
           await panel.click(".conversation li:last-child button[aria-label], .conversation li:last-child button");
           await panel.says(".conversation .answer .markdown", /whole again/);
+        }),
+      ));
+
+    test("a provider that takes no more requests says until when; that is counted down, and one button tries again", () =>
+      inBrowser.run(async (world: World) =>
+        talking(world, async (panel, echo) => {
+          // Longer than Harbor waits by itself.
+          echo.limits.push(90);
+          await say(panel, "hello");
+          await panel.says(".conversation li:last-child [data-code]", /the harbour is full/);
+          await panel.says(".conversation [role=timer]", /in 1 min 29 s|in 1 min 30 s/);
+          await panel.says(".conversation [role=timer]", /in 1 min 2[0-8] s/);
+          echo.script.push(async () => "room again");
+          await panel.click(".conversation li:last-child button");
+          await panel.says(".conversation .answer .markdown", /room again/);
+          assert.equal(await panel.count("[role=timer]"), 0);
         }),
       ));
 
@@ -82,6 +102,31 @@ for (const inBrowser of inBrowsers) {
           await other.go(place);
           await other.says(".conversation li.answer:last-child .markdown", /7@/);
         });
+      }));
+
+    test("a full disk is said in the chat, takes nothing of it, and has all of it once there is room", (context) =>
+      inBrowser.run(async (world: World) => {
+        const sessions = join(world.harbor.env["HARBOR_HOME"] ?? "", "sessions");
+        const disk = SmallDisk.at(sessions);
+        if (disk === undefined) return context.skip("only root may mount a small disk");
+        try {
+          await talking(world, async (panel, echo) => {
+            echo.script.push(async () => "an answer to keep");
+            await say(panel, `a long question ${"word ".repeat(8_000)}`);
+            await panel.says(".conversation .note", /not written to the disk yet.*No space left/s);
+            await panel.says(".conversation .answer .markdown", /an answer to keep/);
+            await panel.text("#send");
+            assert.deepEqual(await serious(panel.page), []);
+            const isKept = () => readdirSync(sessions).some((file) => file.endsWith(".json") && readFileSync(join(sessions, file), "utf8").includes("an answer to keep"));
+            assert.equal(isKept(), false);
+            disk.grow();
+            await until("the chat on the disk", async () => isKept() || undefined);
+            const again = await Sidebar.open(world.browser, await placeOf(panel));
+            await again.says(".conversation .answer .markdown", /an answer to keep/);
+          });
+        } finally {
+          disk.end();
+        }
       }));
 
     test("a bridge that is killed in the middle leaves the chat readable, and the next one goes on with it", () =>

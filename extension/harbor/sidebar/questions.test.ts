@@ -88,6 +88,15 @@ test("a yes can be pressed a second after the list has changed, a no at once", a
   }
 });
 
+test("a no can say why where a model hears it, and nowhere else", async () => {
+  const { hands, shown } = played([QUESTION, { ...QUESTION, id: "c", who: "client" }, { ...QUESTION, id: "r", who: "run" }, { ...QUESTION, id: "m", who: "chat" }, { ...QUESTION, id: "n", who: "chat", answers: ["once"] }]);
+  loadQuestions(hands);
+  await settle();
+  const because = found(shown(), (node) => node.attributes["data-because"] !== undefined);
+  assert.deepEqual(because.map(({ attributes }) => attributes["data-because"]), ["r", "m"]);
+  assert.ok(because.every(pressable));
+});
+
 test("arguments are opened whole, and what stands is revoked one by one or at once", async () => {
   const { hands, shown, seen, said } = played([QUESTION], [STANDING, { ...STANDING, id: "never", covers: "never", what: "browser" }]);
   loadQuestions(hands);

@@ -10,6 +10,7 @@ import type { Fields } from "../../../shared/ports/wire.ts";
 import type { Pushes } from "../../../shared/protocol/generated/messages.ts";
 import type { Hands } from "../hands.ts";
 import type { Chat, State } from "../store.ts";
+import { freeAt } from "./free.ts";
 import { type Attachment, type Item, type Turn, begun, heard, ofMessages, untilTurn } from "./transcript.ts";
 
 export const READ_CHAT = "read chat";
@@ -33,7 +34,7 @@ const NEVER = { turn: undefined, before: 0 };
 
 export class Talk {
   readonly #hands: Hands;
-  readonly #giveBack: (said: Said) => void;
+  readonly #giveBack: (said: Said, editing?: number) => void;
   /** Events that came before it was known to which state they belong. */
   #early: Pushes["chat_event"][] | undefined;
   #seen = -1;
@@ -45,7 +46,7 @@ export class Talk {
   #isSaying = false;
 
   /** @param giveBack what the bridge did not take is the person's again */
-  constructor(hands: Hands, giveBack: (said: Said) => void) {
+  constructor(hands: Hands, giveBack: (said: Said, editing?: number) => void) {
     [this.#hands, this.#giveBack] = [hands, giveBack];
   }
 
@@ -158,13 +159,13 @@ export class Talk {
   /** Says something in the chat that is shown, and begins one where it is new. Gives the session's id. */
   say(said: Said, beginning: Beginning, begins: (id: string) => void): void {
     this.#hands.act(SAY, async () => {
-      this.#send(this.#chat?.id ?? (await this.#begin(beginning, begins)), said);
+      this.#send(this.#chat?.id ?? (await this.#kept(said, this.#begin(beginning, begins))), said);
     });
   }
 
   #send(id: string, said: Said): void {
     this.#isSaying = true;
-    this.#change({ last: undefined, said: { is: "person", at: undefined, text: said.text, attachments: said.attachments } });
+    this.#change({ last: undefined, free: undefined, said: { is: "person", at: undefined, text: said.text, attachments: said.attachments } });
     const asked = { session_id: id, message: said.text, ...(said.attachments.length === 0 ? {} : { attachments: said.attachments.map(({ part }) => part) }), ...(said.alone === true ? { tool_choice: "none" } : {}) };
     // Its answer is the end of the turn, which comes as an event, too.
     void this.#hands.ask("chat_send_message", asked).catch((error: unknown) => this.#refused(id, said, error));
@@ -175,12 +176,22 @@ export class Talk {
     const session_id = this.#chat?.id;
     if (session_id === undefined) return;
     this.#hands.act(SAY, async () => {
-      const { session } = await this.#hands.ask("chat_branch", { session_id, message_id });
+      const { session } = await this.#kept(said, this.#hands.ask("chat_branch", { session_id, message_id }), message_id);
       // It is read where it is shown.
       this.#become({ id: session.id, session });
       begins(session.id);
       this.#send(session.id, said);
     });
+  }
+
+  /** Where there is no session for what the person has said it is theirs again. */
+  async #kept<T>(said: Said, begun: Promise<T>, editing?: number): Promise<T> {
+    try {
+      return await begun;
+    } catch (error) {
+      this.#giveBack(said, editing);
+      throw error;
+    }
   }
 
   async #begin({ model, servers, isPrivate }: Beginning, begins: (id: string) => void): Promise<string> {
@@ -194,7 +205,10 @@ export class Talk {
 
   /** A turn that failed says so as an event. What never became one is said here, and the person's words come back. */
   #refused(id: string, said: Said, error: unknown): void {
-    if (this.#chat?.id !== id || !this.#isSaying) return;
+    if (this.#chat?.id !== id) return;
+    // No event of the turn says this.
+    this.#change({ free: freeAt(error, Date.now()) });
+    if (!this.#isSaying) return;
     this.#isSaying = false;
     this.#change({ said: undefined });
     this.#giveBack(said);
@@ -224,7 +238,7 @@ function isAmong(items: Item[], { said, items: before }: Chat): boolean {
 
 /** What is shown of a turn that is over besides its messages. */
 function endOf({ usage, items }: Turn): Chat["last"] {
-  return { usage, items: items.filter(({ is }) => is === "ended" || is === "error") };
+  return { usage, items: items.filter(({ is }) => is === "note" || is === "ended" || is === "error") };
 }
 
 const NOTHING: Chat = { id: undefined, session: undefined, isKnown: false, items: [], turn: undefined, said: undefined, last: undefined, isStopping: false, branches: [] };

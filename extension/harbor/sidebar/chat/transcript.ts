@@ -36,6 +36,8 @@ export type Item =
   | { is: "answer"; text: string; writing: boolean }
   | { is: "thoughts"; text: string; writing: boolean }
   | Step
+  /** What Harbor says of the turn: that the disk takes nothing, that the conversation was shortened for the model. */
+  | { is: "note"; text: string }
   /** How the turn ended, where it did not simply end. */
   | { is: "ended"; code: string }
   | { is: "error"; code: string; message: string };
@@ -118,24 +120,25 @@ export interface Turn {
   items: Item[];
   usage: ChatUsage | undefined;
   over: boolean;
-  /** What Harbor says of it meanwhile: that it waits, that it tries again. */
-  status: string | undefined;
 }
 
 export function begun(id: string): Turn {
-  return { id, items: [], usage: undefined, over: false, status: undefined };
+  return { id, items: [], usage: undefined, over: false };
 }
 
 /** The turn after an event of it. */
 export function heard(turn: Turn, event: TurnEvent): Turn {
   const items = turn.items.slice();
-  const next: Turn = { ...turn, items, usage: event.usage ?? turn.usage, status: event.type === "status" ? event.text : undefined };
+  const next: Turn = { ...turn, items, usage: event.usage ?? turn.usage };
   switch (event.type) {
     case "text":
       extend(items, "answer", event.text ?? "");
       break;
     case "reasoning":
       extend(items, "thoughts", event.text ?? "");
+      break;
+    case "status":
+      note(items, event.text ?? "");
       break;
     case "tool_call":
       written(items);
@@ -166,6 +169,13 @@ function extend(items: Item[], is: "answer" | "thoughts", text: string): void {
     written(items);
     items.push({ is, text, writing: true });
   }
+}
+
+/** Says it once in a turn, however often it is said. */
+function note(items: Item[], text: string): void {
+  if (items.some((item) => item.is === "note" && item.text === text)) return;
+  written(items);
+  items.push({ is: "note", text });
 }
 
 /** What is being written has been written. */

@@ -20,6 +20,7 @@ import { sendWithPage, summarise } from "../chat/page_send.ts";
 import { loadModels, modelMenu, modelOf, serverMenu } from "../chat/picking.ts";
 import { READ_CHAT, type Said, Talk, asEvent } from "../chat/talk.ts";
 import type { Item } from "../chat/transcript.ts";
+import { waitsLine } from "../chat/waits.ts";
 import { type Child, type VNode, h } from "../dom.ts";
 import type { Hands, View } from "../hands.ts";
 import { button, failure, lines, notice, oneLine, waiting } from "../parts.ts";
@@ -37,12 +38,12 @@ let talk: Talk | undefined;
 /** How many earlier items the person has asked for. */
 let more = 0;
 
-const talkOf = (hands: Hands): Talk => (talk ??= new Talk(hands, (said) => giveBack(hands, said)));
+const talkOf = (hands: Hands): Talk => (talk ??= new Talk(hands, (said, editing) => giveBack(hands, said, editing)));
 
 /** What the bridge did not take is in the field again. */
-function giveBack(hands: Hands, { text, attachments }: Said): void {
+function giveBack(hands: Hands, { text, attachments }: Said, editing: number | undefined): void {
   const attached = attachments.map(numbered);
-  hands.change({ composing: { ...hands.state.composing, attached } });
+  hands.change({ composing: { ...hands.state.composing, attached, editing } });
   put(text);
 }
 
@@ -78,6 +79,7 @@ export const chat: View<Here> = {
   },
   foot: (hands) => [
     leaving(hands),
+    waitsLine(hands),
     mismatch(hands),
     h("div.with", {}, serverMenu(hands), privacy(hands)),
     ...composer(hands, {
