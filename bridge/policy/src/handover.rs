@@ -9,7 +9,7 @@ const RIGHTS: &[&str] = &["sudo", "doas", "su", "pkexec", "run0"];
 /// Programs that run the text that they are given.
 const SHELLS: &[&str] = &["sh", "bash", "zsh", "dash", "ash", "ksh", "fish", "busybox", "pwsh"];
 
-/// Programs that have an engine do things, which does them as the owner of the machine.
+/// Programs that pass their work to an engine. The engine does it with the rights of the machine's owner.
 const ENGINES: &[&str] = &["docker", "podman", "nerdctl", "docker-compose", "kubectl"];
 
 /// Programs that download.

@@ -208,7 +208,7 @@ export function belowWords(rows: number): string {
 export const STRANGE_WORDS = ["The site also asks for names that ", " does not have: "] as const;
 
 /** Around the servers that it asks for and that are not there. */
-export const MISSING_WORDS = ["The site also asks for ", ", which is not installed here: install it first. This allows nothing of it."] as const;
+export const MISSING_WORDS = ["The site also asks for ", ", which is not installed here. Install it first: your answer here does not allow its tools."] as const;
 
 /** Above tools that have changed. */
 export const FLAGGED_WORDS = "Check first: changed since you accepted them, so not ticked";

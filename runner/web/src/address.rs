@@ -37,7 +37,7 @@ impl Rules {
     /// The rules for a URL that must be within this reach.
     ///
     /// # Errors
-    /// When its own URL says that it is not.
+    /// When the URL itself, by its scheme or host, is outside this reach.
     pub fn within(url: &Url, reach: AllowedAddresses, allow_http: bool) -> Result<Self, Trouble> {
         let host = url.host_str().unwrap_or_default().to_owned();
         let rules = Self { host, reach, only_loopback: url.scheme() == "http" && !allow_http };

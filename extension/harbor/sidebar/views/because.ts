@@ -14,7 +14,7 @@ let open: string | undefined;
 const fieldOf = (id: string): string => `why-not-${id}`;
 const buttonOf = (id: string): string => `because-${id}`;
 
-/** Whether a model acts, which hears why: a page or an AI app that calls by itself is told of the no alone. */
+/** True if a model in a chat or a run makes the call, so that it can be told why. A page or an AI app is told only that the answer is no. */
 export const isHeard = ({ who, answers }: Pick<Approval, "who" | "answers">): boolean => answers.includes("no") && (who === "chat" || who === "run");
 
 /** Opens the field, and closes it. `moved`: what is below is at another place now. */
