@@ -27,7 +27,7 @@ import { NO_SEARCH } from "./search.ts";
 import { type BridgeView, type SidebarPushes, WATCH_SITE } from "./serve.ts";
 import { Store } from "./store.ts";
 import { beside, changesAt } from "./views/beside.ts";
-import { LAST_CHAT, NOT_COMPOSING, chat, chatReconnected } from "./views/chat.ts";
+import { LAST_CHAT, NOT_COMPOSING, chat, chatReconnected, escapes } from "./views/chat.ts";
 import { bridgeHelp, bridgeLine } from "./views/bridge.ts";
 import { loadQuestions, waitingOf } from "./views/questions.ts";
 
@@ -157,7 +157,9 @@ function enter(): void {
 
 function moved(): void {
   const route = parseRoute(location.hash);
-  const { detail } = store.state;
+  const { detail, chat } = store.state;
+  // A chat that begins gets its address, and the person goes on typing.
+  const begins = route.at === "chat" && route.id !== undefined && route.id === chat?.id;
   const id = route.at === "server" || route.at === "tool" ? route.id : undefined;
   const kept = id === undefined || detail?.id === id ? detail : { id };
   hands.forget();
@@ -166,6 +168,7 @@ function moved(): void {
   if (route.at !== "chat") loadPlaces();
   enter();
   draw();
+  if (begins) return;
   root("view").scrollTop = 0;
   toTitle();
 }
@@ -288,7 +291,11 @@ addEventListener("click", ({ target }) => {
 });
 addEventListener("keydown", (event) => {
   if (store.state.route.at === "chat" && waitsKey(hands, event)) event.preventDefault();
-  if (event.key === "Escape") for (const menu of document.querySelectorAll("details.menu[open]")) menu.removeAttribute("open");
+  if (event.key !== "Escape") return;
+  const menus = document.querySelectorAll("details.menu[open]");
+  for (const menu of menus) menu.removeAttribute("open");
+  // In a field it means what the field says.
+  if (menus.length === 0 && store.state.route.at === "chat" && !(event.target as Element).matches("input, textarea")) escapes(hands);
 });
 root("view").addEventListener("scroll", () => {
   if (store.state.route.at === "chat" && isAtEnd(root("view")) !== (document.getElementById("to-end") === null)) drawSoon();

@@ -6,12 +6,13 @@
 //
 // Owns which events are new. Turns belong to the bridge: leaving, closing and losing the connection end none. Must never send a message twice.
 
-import type { Fields } from "../../../shared/ports/wire.ts";
+import { type Fields, isFields } from "../../../shared/ports/wire.ts";
+import { CodedError } from "../../../shared/protocol/codes.ts";
 import type { Pushes } from "../../../shared/protocol/generated/messages.ts";
 import type { Hands } from "../hands.ts";
 import type { Chat, State } from "../store.ts";
 import { freeAt } from "./free.ts";
-import { type Attachment, type Item, type Turn, begun, heard, ofMessages, untilTurn } from "./transcript.ts";
+import { type Attachment, type Item, type Turn, begun, ended, heard, ofMessages, untilTurn } from "./transcript.ts";
 
 export const READ_CHAT = "read chat";
 export const SAY = "say";
@@ -29,6 +30,9 @@ export interface Said {
   /** No tools: one answer from what is said. */
   alone?: boolean;
 }
+
+const LOST = "Harbor ended in the middle of this answer. The part that you see is not kept. Try again.";
+const LATE = "Another window sent a message first. Yours is in the field again: send it after that answer.";
 
 const NEVER = { turn: undefined, before: 0 };
 
@@ -91,6 +95,8 @@ export class Talk {
           const turn = session.turn_id;
           this.#past = turn === undefined ? { turn: watched.turn_id, before: watched.seq } : NEVER;
           const goesOn = turn !== undefined && going?.id === turn && this.#seen >= 0;
+          // A bridge without any event of the session is another one: it tells no end of the turn.
+          const isLost = turn === undefined && going !== undefined && !going.over && watched.seq === 0;
           if (turn !== undefined && !goesOn) this.#seen = -1;
           // The turn of a message on its way may be over before anything was heard of it: then the message is among these.
           if (turn !== undefined || isAmong(items, this.#chat)) this.#isSaying = false;
@@ -100,9 +106,12 @@ export class Talk {
             isKnown: true,
             items: turn === undefined ? items : untilTurn(items),
             turn: turn === undefined ? undefined : goesOn ? going : begun(turn),
-            last: turn === undefined && going !== undefined ? endOf(going) : this.#chat.last,
+            last: turn !== undefined || going === undefined ? this.#chat.last : isLost ? lost(going, items) : endOf(going),
             said: this.#isSaying ? this.#chat.said : undefined,
           });
+        } catch (error) {
+          this.#unread(id);
+          throw error;
         } finally {
           const early = this.#early ?? [];
           this.#early = undefined;
@@ -111,6 +120,12 @@ export class Talk {
       },
       left,
     );
+  }
+
+  /** A chat that is gone is read no more: what the person said stays to be seen, and nothing is waited for. */
+  #unread(id: string): void {
+    const chat = this.#chat;
+    if (chat?.id === id && chat.said !== undefined && chat.turn?.over === true) this.#change({ items: [...chat.items, chat.said], said: undefined });
   }
 
   /** An event of a session that this panel follows. */
@@ -128,6 +143,11 @@ export class Talk {
     }
     let { turn } = chat;
     if (turn?.id !== push.turn_id) {
+      // What the person has said never became a turn: the answer to it says why.
+      if (this.#isSaying && push.event.type === "error") {
+        this.#seen = push.seq;
+        return;
+      }
       if (!this.#isSaying) {
         // Another window has begun it: its message is with the session.
         this.#past = NEVER;
@@ -208,11 +228,14 @@ export class Talk {
     if (this.#chat?.id !== id) return;
     // No event of the turn says this.
     this.#change({ free: freeAt(error, Date.now()) });
-    if (!this.#isSaying) return;
+    // Then the turn that is heard is another window's.
+    const isLate = error instanceof CodedError && isFields(error.details) && error.details["reason"] === "busy";
+    if (!this.#isSaying && !isLate) return;
     this.#isSaying = false;
     this.#change({ said: undefined });
     this.#giveBack(said);
-    this.#hands.fail(SAY, error);
+    this.#hands.fail(SAY, isLate ? new CodedError("ERR_INVALID_REQUEST", LATE) : error);
+    if (isLate) this.#read(id);
   }
 
   stop(): void {
@@ -234,6 +257,12 @@ export class Talk {
 function isAmong(items: Item[], { said, items: before }: Chat): boolean {
   const ofPerson = (all: Item[]) => all.filter((item) => item.is === "person");
   return said?.is === "person" && ofPerson(items).at(-1)?.text === said.text && ofPerson(items).length > ofPerson(before).length;
+}
+
+/** What is shown of a turn whose bridge has ended: all that was seen of it and is not among the messages. */
+function lost({ usage, items }: Turn, kept: Item[]): Chat["last"] {
+  const more = items.slice(kept.length - untilTurn(kept).length).map(ended);
+  return { usage, items: [...more, { is: "error", code: "ERR_BRIDGE_NOT_CONNECTED", message: LOST }] };
 }
 
 /** What is shown of a turn that is over besides its messages. */

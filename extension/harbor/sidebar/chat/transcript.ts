@@ -184,6 +184,12 @@ function written(items: Item[]): void {
   if ((last?.is === "answer" || last?.is === "thoughts") && last.writing) items[items.length - 1] = { ...last, writing: false };
 }
 
+/** An item of a turn that goes on no more. */
+export function ended(item: Item): Item {
+  if ((item.is === "answer" || item.is === "thoughts") && item.writing) return { ...item, writing: false };
+  return item.is === "step" && item.state === "running" ? { ...item, state: "failed" } : item;
+}
+
 const ENDED: { [code: string]: string } = {
   stopped: "You stopped it.",
   rounds: "It stopped: the model was asked as often as one turn allows.",

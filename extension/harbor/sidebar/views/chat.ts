@@ -18,7 +18,7 @@ import { lookAtPage } from "../chat/page_open.ts";
 import { standingOf } from "../chat/page_rules.ts";
 import { sendWithPage, summarise } from "../chat/page_send.ts";
 import { loadModels, modelMenu, modelOf, serverMenu } from "../chat/picking.ts";
-import { READ_CHAT, type Said, Talk, asEvent } from "../chat/talk.ts";
+import { READ_CHAT, type Said, Talk, asEvent, isBusy } from "../chat/talk.ts";
 import type { Item } from "../chat/transcript.ts";
 import { waitsLine } from "../chat/waits.ts";
 import { type Child, type VNode, h } from "../dom.ts";
@@ -165,6 +165,11 @@ function usageLine(hands: Hands, now: Chat): VNode | undefined {
   const cached = usage.cached_tokens > 0 ? `, ${usage.cached_tokens.toLocaleString("en")} from the cache` : "";
   const model = modelOf(hands);
   return h("p.soft.usage", { key: "usage" }, `${about}${usage.input_tokens.toLocaleString("en")} tokens in${cached} · ${usage.output_tokens.toLocaleString("en")} out`, ...(model === undefined ? [] : [" · ", oneLine(model)]));
+}
+
+/** Escape stops the turn that is under way. */
+export function escapes(hands: Hands): void {
+  if (isBusy(hands.state)) talkOf(hands).stop();
 }
 
 function send(hands: Hands, text: string): void {
