@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{EnvironmentKey, ModelView, ProviderView, UsableModel};
 use harbor_ipc_proto::link::model::{Cause, Failure, Found, FromModel, Model, PLACES, ProviderPort, ToModel};
-use harbor_policy::models::{about, id_for, is_local, local_port};
+use harbor_ipc_proto::model::Kind;
+use harbor_policy::models::{about, id_for, local_port};
 use tokio::task::JoinSet;
 
 use super::errors::failed;
@@ -57,7 +58,8 @@ impl Models {
     /// Why the provider does not list them.
     pub async fn list_of(self: &Rc<Self>, id: &str) -> Result<Vec<ModelView>, ErrorBody> {
         let provider = self.provider(id)?;
-        self.list(&provider).await.map_err(|failure| failed(&failure, id, "", false))
+        let list = self.list(&provider).await.map_err(|failure| failed(&failure, id, "", false))?;
+        Ok(self.views(&provider, &list))
     }
 
     /// The models of all enabled providers, which are asked at the same time.
@@ -67,7 +69,7 @@ impl Models {
         for provider in enabled {
             let models = self.clone();
             asked.spawn_local(async move {
-                let list = models.list(&provider).await;
+                let list = models.list(&provider).await.map(|list| models.views(&provider, &list));
                 (provider.id, list)
             });
         }
@@ -98,8 +100,12 @@ impl Models {
         self.list_all().await.models.into_iter().map(usable).collect()
     }
 
+    fn views(&self, provider: &Provider, list: &[Model]) -> Vec<ModelView> {
+        list.iter().map(|model| self.view_of(provider, model)).collect()
+    }
+
     /// Asks a provider for its models.
-    pub(super) async fn list(self: &Rc<Self>, provider: &Provider) -> Result<Vec<ModelView>, Failure> {
+    pub(super) async fn list(self: &Rc<Self>, provider: &Provider) -> Result<Rc<[Model]>, Failure> {
         let target = self.target(provider, false).await.map_err(|error| unread(&error))?;
         let mut asked = self.ask(|id| ToModel::Models { id, target });
         let answer = match tokio::time::timeout(PATIENCE, asked.next()).await {
@@ -109,9 +115,9 @@ impl Models {
             Err(_) => Err(ours(Cause::Timeout, "the provider did not list its models in time")),
         };
         self.note_answer(&provider.id, answer.as_ref().err());
-        let here = is_local(&provider.base_url);
-        let models: Vec<_> = answer?.into_iter().map(|model| view(&provider.id, here, model)).collect();
-        self.known.borrow_mut().insert(provider.id.clone(), models.as_slice().into());
+        let models: Rc<[Model]> = answer?.into();
+        self.stale.borrow_mut().remove(&provider.id);
+        self.known.borrow_mut().insert(provider.id.clone(), models.clone());
         Ok(models)
     }
 
@@ -143,17 +149,7 @@ impl Models {
     /// # Errors
     /// Why the search was not possible.
     pub async fn detect(self: &Rc<Self>) -> Result<Detected, ErrorBody> {
-        let looked = tokio::task::spawn_blocking(|| ports::held_by_servers(&PLACES.map(|place| place.port)));
-        // If that cannot be found out, nobody is asked.
-        let ours = looked.await.unwrap_or_else(|_| PLACES.iter().map(|place| place.port).collect());
-        let places: Vec<ProviderPort> =
-            PLACES.into_iter().filter(|place| !ours.contains(&place.port)).collect();
-        let mut asked = self.ask(|id| ToModel::Detect { id, places });
-        let found = match tokio::time::timeout(DETECTION, asked.next()).await {
-            Ok(FromModel::Detected { found, .. }) => found,
-            Ok(FromModel::Failed { failure, .. }) => return Err(failed(&failure, "detection", "", false)),
-            _ => Vec::new(),
-        };
+        let found = self.look(&PLACES).await.map_err(|failure| failed(&failure, "detection", "", false))?;
         let mut providers = self.providers();
         providers.extend(self.not_added(found));
         for provider in &mut providers {
@@ -165,6 +161,35 @@ impl Models {
             variable: variable.to_owned(),
         });
         Ok(Detected { providers, environment: environment.collect() })
+    }
+
+    /// The providers at these places. A server of Harbor's own is none.
+    async fn look(self: &Rc<Self>, places: &[ProviderPort]) -> Result<Vec<Found>, Failure> {
+        let ports: Vec<u16> = places.iter().map(|place| place.port).collect();
+        let looked = tokio::task::spawn_blocking(move || ports::held_by_servers(&ports));
+        // If that cannot be found out, nobody is asked.
+        let Ok(ours) = looked.await else { return Ok(Vec::new()) };
+        let places = places.iter().copied().filter(|place| !ours.contains(&place.port)).collect();
+        let mut asked = self.ask(|id| ToModel::Detect { id, places });
+        match tokio::time::timeout(DETECTION, asked.next()).await {
+            Ok(FromModel::Detected { found, .. }) => Ok(found),
+            Ok(FromModel::Failed { failure, .. }) => Err(failure),
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    /// The port of this machine at which a provider of this kind answers that was not added yet; of several, the first place.
+    pub(super) async fn found(self: &Rc<Self>, kind: Kind) -> Option<u16> {
+        // A llamafile is a llama-server.
+        let proven = if kind == Kind::Llamafile { Kind::LlamaServer } else { kind };
+        let places: Vec<_> =
+            PLACES.into_iter().filter(|place| place.kind == proven && !self.is_at(place.port)).collect();
+        if places.is_empty() {
+            return None;
+        }
+        let found = self.look(&places).await.unwrap_or_default();
+        let ports: Vec<u16> = found.iter().filter_map(|found| local_port(&found.base_url)).collect();
+        places.iter().map(|place| place.port).find(|port| ports.contains(port))
     }
 
     fn not_added(&self, found: Vec<Found>) -> Vec<ProviderView> {
@@ -192,20 +217,6 @@ impl Models {
             }
         });
         new.collect()
-    }
-}
-
-fn view(provider: &str, here: bool, model: Model) -> ModelView {
-    ModelView {
-        id: format!("{provider}:{}", model.id),
-        provider: provider.to_owned(),
-        model: model.id,
-        context_window: model.context_window.map(Into::into),
-        max_output: model.max_output.map(Into::into),
-        tools: model.tools,
-        vision: model.vision,
-        reasoning: model.reasoning,
-        is_local: here && !model.is_remote,
     }
 }
 

@@ -20,8 +20,8 @@ use super::reply::Handled;
 use super::state::Router;
 use super::{
     agent, agent_runs, approvals, catalog, config, credentials, definitions, grants, install, mcp,
-    mcp_client, metrics, models, oauth, origins, questions, sandbox, secret_store, servers, session, status,
-    tool_sources, watching,
+    mcp_client, metrics, model_names, models, oauth, origins, questions, sandbox, secret_store, servers,
+    session, status, tool_sources, watching,
 };
 use crate::host::asker::Caller;
 
@@ -256,6 +256,16 @@ impl<'a> RequestContext<'a> {
             ModelRequest::LlmListModelsFor(message) => models::models_of(router, message.provider_id).await,
             ModelRequest::LlmSetActive(message) => models::set_active(router, message).await,
             ModelRequest::LlmSetModel(message) => models::set_model(router, &message).await,
+            ModelRequest::LlmSetModelOptions(message) => models::set_options(router, message).await,
+            ModelRequest::LlmListConfiguredModels(_) => model_names::list(router),
+            ModelRequest::LlmAddConfiguredModel(message) => model_names::add(router, message).await,
+            ModelRequest::LlmRemoveConfiguredModel(message) => {
+                model_names::remove(router, message.name).await
+            }
+            ModelRequest::LlmSetConfiguredModelDefault(message) => {
+                model_names::set_default(router, message.name).await
+            }
+            ModelRequest::LlmSetDefaultFor(message) => model_names::set_for_use(router, message).await,
             ModelRequest::LlmGetActive(_) => models::active(router),
             ModelRequest::LlmGetConfig(_) => models::config(router),
             ModelRequest::LlmChat(message) => models::chat(router, client, self.pass, id, message).await,

@@ -15,7 +15,7 @@ use harbor_ipc_proto::client::{
     LlmListModelsForResult, LlmListModelsResult, LlmListProvidersResult, LlmMore, LlmMoreResult,
     LlmRemoveApiKey, LlmRemoveApiKeyResult, LlmRemoveProvider, LlmRemoveProviderResult, LlmSetActive,
     LlmSetActiveResult, LlmSetApiKey, LlmSetApiKeyResult, LlmSetBudget, LlmSetBudgetResult, LlmSetModel,
-    LlmSetModelResult, LlmUsage, LlmUsageResult,
+    LlmSetModelOptions, LlmSetModelOptionsResult, LlmSetModelResult, LlmUsage, LlmUsageResult,
 };
 use harbor_ipc_proto::field::Message as _;
 use harbor_policy::access::{ModelPermit, Pass};
@@ -148,6 +148,15 @@ pub(super) async fn set_model(router: &Router, message: &LlmSetModel) -> Handled
     reply(LlmSetModelResult { success: true, active, model })
 }
 
+pub(super) async fn set_options(router: &Rc<Router>, message: LlmSetModelOptions) -> Handled {
+    let router = router.clone();
+    let LlmSetModelOptions { model, context_window } = message;
+    to_the_end(async move {
+        reply(LlmSetModelOptionsResult { model: router.models.set_window(&model, context_window).await? })
+    })
+    .await
+}
+
 pub(super) fn active(router: &Router) -> Handled {
     let (active, model) = router.models.active().unzip();
     let status = router.models.standing().into();
@@ -165,6 +174,7 @@ pub(super) fn config(router: &Router) -> Handled {
         activeProvider: active,
         activeModel: model.flatten(),
         configuredApiKeys: router.models.with_key(),
+        uses: router.models.for_uses(),
     })
 }
 

@@ -5,6 +5,8 @@
 //!  model_usage(provider, model, principal, day ─ PK, requests, tokens …, exactness)     day: since 1970, in UTC
 //!  model_budgets(principal PK, tokens)
 //!  model_other_users(provider PK)     those that may be another person's program; without the table none may, so no version knows it
+//!  model_facts                        what was stated and learned of single models (`facts`)
+//!  model_names, model_uses            the person's names of models, and the model for each use (`names`)
 //! ```
 //!
 //! Owns these tables. Keys are not here: they are among the secrets, under `_llm`. One provider is the default at most, and one
@@ -16,6 +18,13 @@ use rusqlite::{Connection, params};
 
 use super::StoreError;
 use super::database::Database;
+
+mod facts;
+mod names;
+mod tables;
+
+pub use self::facts::StoredFacts;
+pub use self::names::{NameKind, NamedModels};
 
 pub(super) const TABLES: &str = "
     CREATE TABLE IF NOT EXISTS model_providers (
@@ -161,6 +170,8 @@ impl ModelTables {
     /// When the database refuses.
     pub async fn open(database: Rc<Database>) -> Result<Self, StoreError> {
         database.create(TABLES).await?;
+        database.create(tables::FACTS).await?;
+        database.create(tables::NAMES).await?;
         Ok(Self(database))
     }
 
@@ -219,6 +230,9 @@ impl ModelTables {
             let transaction = connection.transaction()?;
             transaction.execute("DELETE FROM model_providers WHERE id = ?1", [&id])?;
             transaction.execute("DELETE FROM model_other_users WHERE provider = ?1", [&id])?;
+            for table in ["model_facts", "model_names", "model_uses"] {
+                transaction.execute(&format!("DELETE FROM {table} WHERE provider = ?1"), [&id])?;
+            }
             Ok(transaction.commit()?)
         });
         removed.await
@@ -373,7 +387,7 @@ mod tests {
         }
     }
 
-    async fn open() -> (tempfile::TempDir, ModelTables) {
+    pub(super) async fn open() -> (tempfile::TempDir, ModelTables) {
         let home = tempfile::tempdir().unwrap();
         let database = Rc::new(Database::open(&home.path().join("harbor.db")).unwrap());
         (home, ModelTables::open(database).await.unwrap())

@@ -21,7 +21,7 @@ define_sent! {
         /// Its id: the part before `:` in the ids of its models.
         id: String,
         /// The kind of provider: `ollama`, `openai`, `anthropic`, `llamafile`, `llama-server`, `lmstudio`, `vllm`,
-        /// `openrouter`, `mistral`, `groq`, `deepseek` or `openai-compatible`.
+        /// `openrouter`, `mistral`, `groq`, `deepseek`, `lemonade` or `openai-compatible`.
         r#type: String,
         /// A name for people.
         name: String,
@@ -80,7 +80,7 @@ define_sent! {
         provider: String,
         /// Its name at the provider.
         model: String,
-        /// The model's window in tokens; absent when not known.
+        /// The window in tokens by which Harbor shortens conversations; absent when not known. Harbor then assumes 32,768.
         context_window: Option<u64>,
         /// The most tokens of an answer; absent when not known.
         max_output: Option<u64>,
@@ -92,6 +92,34 @@ define_sent! {
         reasoning: Option<bool>,
         /// True if it runs on this machine.
         is_local: bool,
+        /// Where `context_window` comes from: `stated` by the person; `learned` from a refusal; `provider`: its provider
+        /// says so; `memory`: this machine has no memory for more; `loaded`: its program has loaded it with that.
+        window_from: Option<Word>,
+        /// For Ollama: the window with which the model is loaded now; absent when it is not.
+        loaded_window: Option<u64>,
+        /// For Ollama: the window that Harbor asked for with the last request; absent before the first one.
+        sent_window: Option<u64>,
+        /// `loaded`, `unloaded` (it is loaded when it is asked), `loading` or `failed`; absent when the provider does not
+        /// say.
+        state: Option<Word>,
+        /// Why it could not be loaded the last time; absent when it could.
+        problem: Option<String>,
+    }
+    /// A model that the person has given a name.
+    "ConfiguredModel" ConfiguredModel {
+        /// The name. It stands for the model wherever one is named.
+        name: String,
+        /// The model, as `provider:model`.
+        model_id: String,
+        /// True if requests that name no model go to it.
+        is_default: bool,
+    }
+    /// The model for a use.
+    "ModelForUse" ModelForUse {
+        /// `chat`, `fast`, `vision` or `transcription`.
+        r#use: Word,
+        /// The model, as `provider:model`.
+        model_id: String,
     }
     /// A model as an origin sees it: without the place where it runs.
     "UsableModel" UsableModel {
@@ -196,10 +224,20 @@ define_sent! {
         finishReason: Word,
         /// The provider's own word for that; absent when it gives none.
         raw_finish: Option<String>,
+        /// The parts of the request that were left out for this model; absent when none were.
+        details: Option<AnswerDetails>,
+    }
+    /// The parts of a request that were left out, since the model or its provider refuses them. Harbor remembers settings.
+    "AnswerDetails" AnswerDetails {
+        /// Settings: `temperature`, `top_p`, `stop`, `reasoning_effort` or `max_tokens`.
+        left_out: Vec<String>,
+        /// Tools that the model was not told of.
+        tools_left_out: Vec<String>,
     }
     /// A piece of an answer.
     "ChatEvent" ChatEvent {
-        /// `start`, `text`, `reasoning`, `tool_call_start`, `tool_call_arguments`, `tool_call_end`, `usage`, `end` or `error`.
+        /// `loading` (the provider loads the model before it answers), `start`, `text`, `reasoning`, `tool_call_start`,
+        /// `tool_call_arguments`, `tool_call_end`, `usage`, `end` or `error`.
         r#type: Word,
         /// In `text` and `reasoning`: the next piece. In `error`: the cause, as in `ERR_MODEL_FAILED`. In `end`: the same
         /// as `finishReason`.

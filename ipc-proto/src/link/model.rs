@@ -19,7 +19,9 @@
 
 use bincode::{BorrowDecode, Encode};
 
-use crate::model::{Dialect, Finish, Image, Kind, ModelMessage, ModelTool, Options, ToolChoice, Usage};
+use crate::model::{
+    Dialect, Finish, Image, Kind, ModelMessage, ModelTool, Options, Setting, ToolChoice, Usage,
+};
 use crate::secret::Secret;
 
 /// From the bridge to the model worker.
@@ -144,13 +146,14 @@ pub struct ProviderPort {
     pub port: u16,
 }
 
-/// The usual ports of local providers.
-pub const PLACES: [ProviderPort; 5] = [
+/// The usual ports of local providers; of one kind, the newer port first.
+pub const PLACES: [ProviderPort; 6] = [
     ProviderPort { kind: Kind::Ollama, port: 11434 },
-    ProviderPort { kind: Kind::LlamaServer, port: 8080 },
     ProviderPort { kind: Kind::LlamaServer, port: 9931 },
+    ProviderPort { kind: Kind::LlamaServer, port: 8080 },
     ProviderPort { kind: Kind::LmStudio, port: 1234 },
     ProviderPort { kind: Kind::Vllm, port: 8000 },
+    ProviderPort { kind: Kind::Lemonade, port: 13305 },
 ];
 
 /// From the model worker to the bridge.
@@ -266,6 +269,12 @@ pub enum Event {
     /// The chat has failed: there is no answer, or no more of it. The text so far stays with the person; no call of it may
     /// be run.
     Error(Failure),
+    /// The provider loads the model into memory before it answers, which may take minutes. It comes before
+    /// [`Event::Start`], at most once.
+    Loading,
+    /// The model has refused these parts of the request just now: they were left out, or written in another way. It comes
+    /// before [`Event::Start`], at most once, and only if the request was accepted so.
+    Refused(Vec<Setting>),
 }
 
 /// Why a request failed.
@@ -310,6 +319,8 @@ crate::model::named! {
         Protocol = "protocol",
         /// The worker has ended. Only the bridge says this.
         WorkerLost = "worker_lost",
+        /// The model has ended its answer without a text and without a call. Only the bridge says this.
+        Empty = "empty",
     }
 }
 
@@ -330,6 +341,30 @@ pub struct Model {
     pub reasoning: Option<bool>,
     /// True if it is remote although its provider is on this machine.
     pub is_remote: bool,
+    /// The window with which its program has loaded it, if that is another number than `context_window`.
+    pub loaded_window: Option<u32>,
+    /// The state of its program's memory of it; `None` if the provider does not say.
+    pub state: Option<ModelState>,
+    /// For [`ModelState::Failed`]: the exit code of the process that ran it, if the provider says it.
+    pub exit_code: Option<i32>,
+    /// The size of its weights, in bytes.
+    pub weights: Option<u64>,
+    /// The memory that one token of the window takes, in bytes.
+    pub token_bytes: Option<u64>,
+}
+
+crate::model::named! {
+    /// The state of a model in a local program.
+    ModelState {
+        /// It is loaded when it is asked.
+        Unloaded = "unloaded",
+        /// It is being loaded.
+        Loading = "loading",
+        /// It answers at once.
+        Loaded = "loaded",
+        /// It could not be loaded the last time.
+        Failed = "failed",
+    }
 }
 
 /// A local provider that has proved who it is.

@@ -56,6 +56,8 @@ named! {
         DeepSeek = "deepseek",
         /// Any other provider with OpenAI's format.
         OpenAiCompatible = "openai-compatible",
+        /// Lemonade.
+        Lemonade = "lemonade",
     }
 }
 

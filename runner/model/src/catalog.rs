@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use harbor_ipc_proto::link::model::{Cause, Failure, Model, Target};
+use harbor_ipc_proto::link::model::{Cause, Failure, Model, ModelState, Target};
 use harbor_ipc_proto::model::{Dialect, Kind};
 use serde_json::{Value, json};
 use tokio::time::timeout;
@@ -14,7 +14,7 @@ use crate::failure::{failed, no_such_thing};
 use crate::places::beside;
 use crate::provider_http::{Clients, Way};
 
-mod read;
+pub mod read;
 
 /// In all.
 const LIMIT: Duration = Duration::from_secs(20);
@@ -49,11 +49,11 @@ async fn list(clients: &Clients, target: &Target) -> Result<Vec<Model>, Failure>
             Ok(list) => Ok(read::lm_studio(&list)),
             Err(_) => Ok(read::list(&json(&way, way.endpoint("models")).await?)),
         },
-        (_, Kind::LlamaServer | Kind::Llamafile) => {
+        (_, Kind::LlamaServer | Kind::Llamafile) => llama(&way).await,
+        (_, Kind::Lemonade) => {
             let mut models = read::list(&json(&way, way.endpoint("models")).await?);
-            // What it does not tell is not known; the models are.
-            if let Ok(props) = json(&way, beside(&way.base, "/props")).await {
-                read::props(&props, &mut models);
+            if let Ok(health) = json(&way, way.endpoint("health")).await {
+                read::lemonade(&health, &mut models);
             }
             Ok(models)
         }
@@ -61,8 +61,35 @@ async fn list(clients: &Clients, target: &Target) -> Result<Vec<Model>, Failure>
     }
 }
 
+/// llama-server runs one model, or is a router: then each model is a process of its own, and what is said without naming one is
+/// about none of them.
+async fn llama(way: &Way) -> Result<Vec<Model>, Failure> {
+    let mut models = read::list(&json(way, way.endpoint("models")).await?);
+    // What it does not tell is not known; the models are.
+    if models.iter().all(|model| model.state.is_none()) {
+        if let Ok(props) = json(way, beside(&way.base, "/props")).await {
+            models.iter_mut().for_each(|model| read::props(&props, model));
+        }
+        return Ok(models);
+    }
+    // One that is being loaded would answer only then.
+    let answers = |model: &&mut Model| model.state != Some(ModelState::Loading);
+    for model in models.iter_mut().filter(answers).take(MAX_SHOWN) {
+        let mut url = beside(&way.base, "/props");
+        // Nothing is loaded for a list.
+        url.query_pairs_mut().append_pair("model", &model.id).append_pair("autoload", "false");
+        if let Ok(props) = json(way, url).await {
+            read::props(&props, model);
+        }
+    }
+    Ok(models)
+}
+
 async fn ollama(way: &Way) -> Result<Vec<Model>, Failure> {
     let mut models = read::tags(&json(way, way.endpoint("tags")).await?);
+    if let Ok(running) = json(way, way.endpoint("ps")).await {
+        read::running(&running, &mut models);
+    }
     for model in models.iter_mut().take(MAX_SHOWN) {
         let body = crate::dialect::written(&json!({"model": model.id}))?;
         let Ok(mut answer) = way.post(way.endpoint("show"), body, "application/json").await else { continue };

@@ -48,7 +48,12 @@ pub fn said(value: &Value) -> Option<ProviderError> {
     if message.is_empty() && kind == " " && status.is_none() {
         return None;
     }
-    Some(ProviderError { message: message.to_owned(), kind, about: text("param").to_owned(), status })
+    let message = match number("n_ctx") {
+        // llama-server has the window beside its words.
+        Some(window) if !message.contains(&window.to_string()) => format!("{message} (n_ctx: {window})"),
+        _ => message.to_owned(),
+    };
+    Some(ProviderError { message, kind, about: text("param").to_owned(), status })
 }
 
 const QUOTA: [&str; 6] = [
@@ -59,7 +64,7 @@ const QUOTA: [&str; 6] = [
     "billing_error",
     "spend limit",
 ];
-const CONTEXT: [&str; 8] = [
+const CONTEXT: [&str; 13] = [
     "context_length_exceeded",
     "exceed_context_size",
     "prompt is too long",
@@ -68,6 +73,11 @@ const CONTEXT: [&str; 8] = [
     "exceed the context window",
     "exceeds the available context size",
     "input length exceeds",
+    "exceeds context window",
+    "exceeds the context length",
+    "exceed context limit",
+    "maximum number of tokens allowed",
+    "too large for model with",
 ];
 const NO_MODEL: [&str; 5] =
     ["model_not_found", "not a valid model", "unknown model", "no such model", "invalid_model"];
@@ -160,6 +170,7 @@ mod tests {
                 r#"{"error":{"code":400,"message":"m","type":"exceed_context_size_error","n_ctx":9}}"#,
                 Cause::ContextFull,
             ),
+            (400, r#"{"error":"message exceeds context window (5000 > 4096)"}"#, Cause::ContextFull),
             (404, r#"{"error":"model 'x' not found"}"#, Cause::NoModel),
             (
                 404,
@@ -194,6 +205,8 @@ mod tests {
         let said = read(br#"{"code":400,"message":"m","type":"exceed_context_size_error"}"#).unwrap();
         assert_eq!(cause(None, &said), Cause::ContextFull);
         assert_eq!(said.message, "m");
+        let beside = read(br#"{"error":{"message":"too long","n_ctx":4096}}"#).unwrap();
+        assert_eq!(beside.message, "too long (n_ctx: 4096)");
         assert_eq!(read(b"<html>no</html>"), None);
         assert_eq!(read(b"[]"), None);
     }

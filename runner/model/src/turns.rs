@@ -41,6 +41,21 @@ pub fn turns(chat: &Chat) -> (Option<String>, Vec<Turn<'_>>) {
     ((!system.is_empty()).then(|| system.join("\n\n")), turns)
 }
 
+/// True if an earlier answer has calls that are sent without the thoughts before them, as calls.
+pub fn has_bare_calls(chat: &Chat) -> bool {
+    calling(chat).any(|turn| !turn.has_thoughts())
+}
+
+/// True if thoughts of an earlier answer are sent.
+pub fn sends_thoughts(chat: &Chat) -> bool {
+    calling(chat).any(|turn| turn.has_thoughts())
+}
+
+fn calling(chat: &Chat) -> impl Iterator<Item = Turn<'_>> {
+    let (_, turns) = turns(chat);
+    turns.into_iter().filter(|turn| turn.role == Role::Assistant && turn.calls())
+}
+
 fn text(part: &Part) -> Option<&str> {
     match part {
         Part::Text(text) if !text.trim().is_empty() => Some(text),
@@ -63,6 +78,20 @@ impl Turn<'_> {
     pub fn text(&self) -> Option<String> {
         let texts: Vec<&str> = self.parts.iter().filter_map(|part| text(part)).collect();
         (!texts.is_empty()).then(|| texts.join("\n\n"))
+    }
+
+    /// True if the model calls a tool in it.
+    pub fn calls(&self) -> bool {
+        self.parts.iter().any(|part| matches!(part, Part::ToolCall(_)))
+    }
+
+    /// True if it has thoughts that its provider wants back.
+    pub fn has_thoughts(&self) -> bool {
+        let mut opaque = self.parts.iter().filter_map(|part| match part {
+            Part::Opaque(opaque) => Some(&opaque.json),
+            _ => None,
+        });
+        opaque.any(|json| json.contains("\"reasoning_content\""))
     }
 }
 

@@ -6,6 +6,7 @@
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand, ValueHint};
 use harbor_ipc_proto::model::{Dialect, Kind};
+use harbor_policy::models::Use;
 
 #[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
 pub enum Models {
@@ -32,10 +33,49 @@ pub enum Models {
         /// The provider's id
         id: String,
     },
-    /// Show or set the default model
+    /// Show or set the default model, or the model for a use
+    ///
+    /// `fast` is for short answers that should come at once, `vision` for requests with pictures that name no model.
+    ///
+    /// Example: `harbor models default --for vision lab:qwen3-vl`
     Default {
         /// The model as `harbor models` shows it; or a provider's id: its first model (default: show it)
+        #[arg(conflicts_with = "forget")]
         model: Option<String>,
+        /// The use; without it, all requests that name no model
+        #[arg(long = "for", value_name = "USE", value_parser = PossibleValuesParser::new(Use::ALL.map(Use::name)))]
+        of: Option<String>,
+        /// The use has no model of its own any more
+        #[arg(long, requires = "of")]
+        forget: bool,
+    },
+    /// Show, give or take away names of models
+    ///
+    /// A name stands for its model wherever a model is named: on the command line, in a chat, on a web page.
+    ///
+    /// Example: `harbor models alias fast ollama:qwen3:4b`
+    Alias {
+        /// The name (default: show all)
+        name: Option<String>,
+        /// The model as `harbor models` shows it
+        #[arg(conflicts_with = "remove")]
+        model: Option<String>,
+        /// Take the name away; the model stays
+        #[arg(long, requires = "name")]
+        remove: bool,
+    },
+    /// State the window of a model: how many tokens it can take at once
+    ///
+    /// Harbor shortens conversations by this number, and has Ollama load the model with it at most. `default` takes it
+    /// back, with what Harbor has learned of the window: then the provider's word holds.
+    ///
+    /// Example: `harbor models set lab:qwen3 --context 65536`
+    Set {
+        /// The model as `harbor models` shows it
+        model: String,
+        /// The window in tokens, at least 1024, or `default`
+        #[arg(long, value_name = "N", value_parser = tokens)]
+        context: Option<Tokens>,
     },
     /// Look for programs on this machine that run models, and for keys in the bridge's environment
     ///
@@ -58,7 +98,7 @@ pub enum Models {
     },
 }
 
-/// A number of tokens a day.
+/// A number of tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tokens {
     Most(u64),

@@ -85,6 +85,10 @@ impl AnswerPrinter<'_> {
                 self.is_at_margin = text.ends_with('\n');
                 self.screen.piece(text)?;
             }
+            ("loading", _) => match &mut self.status {
+                Some(status) => status.show("the provider loads the model …"),
+                None => remark("harbor: the provider loads the model, which may take minutes"),
+            },
             ("reasoning", _) => self.status.iter_mut().for_each(|status| status.show("the model thinks …")),
             _ => {}
         }
@@ -106,6 +110,13 @@ fn finish(answer: &Answer<LlmChatResult>, screen: &mut Screen) -> Result<(), Fai
         screen.json(&answer.to_json())?;
     } else if io::stderr().is_terminal() {
         remark(&format!("{}:{}: {}", answer.provider, answer.model, tokens(&answer.response.usage)));
+    }
+    if let Some(details) = answer.response.details.as_ref().filter(|details| !details.left_out.is_empty()) {
+        let left_out = details.left_out.join(", ");
+        remark(&format!(
+            "harbor: {}:{} refuses {left_out}, so it was left out",
+            answer.provider, answer.model
+        ));
     }
     match &*answer.response.finishReason {
         "length" => remark("harbor: the answer was cut off at its token limit"),

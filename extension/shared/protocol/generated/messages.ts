@@ -906,6 +906,39 @@ export interface Requests {
     /** The model, as `provider:model` or by its name at the default provider. */
     model_id: string;
   };
+  /** States the window of a model, for a provider that does not tell it, or to have another one. Anything that Harbor has learned of the model's window is forgotten. */
+  llm_set_model_options: {
+    /** The model, as `provider:model`. */
+    model: string;
+    /** The window in tokens, at least 1024; absent: as the provider says. */
+    context_window?: number;
+  };
+  /** Lists the models that the person has given a name. */
+  llm_list_configured_models: Record<never, never>;
+  /** Gives a model a name, which stands for it wherever a model is named. A name that another model has goes over to this one. */
+  llm_add_configured_model: {
+    /** The model, as `provider:model`, or by its name if one provider lists it. */
+    model_id: string;
+    /** The name; absent: one that is made of the model's. */
+    name?: string;
+  };
+  /** Takes a name away. The model stays. */
+  llm_remove_configured_model: {
+    /** The name. */
+    name: string;
+  };
+  /** Has requests that name no model go to a named model. */
+  llm_set_configured_model_default: {
+    /** The name. */
+    name: string;
+  };
+  /** Says which model is for a use, if requests of that use name none. A use is also a name of its model. */
+  llm_set_default_for: {
+    /** `chat`; `fast`: short answers that should come at once; `vision`: requests with pictures; `transcription`. */
+    use: string;
+    /** The model, as in `llm_add_configured_model`; absent: the use has none of its own any more. */
+    model?: string;
+  };
   /** Says which provider and model serve requests that name none. */
   llm_get_active: Record<never, never>;
   /** Gives all settings about models. Of keys it names only their providers. */
@@ -2068,6 +2101,42 @@ export interface Replies {
     /** The model's name at the provider. */
     model: string;
   };
+  /** The window holds from the next request on. */
+  llm_set_model_options: {
+    /** The model. */
+    model: Model;
+  };
+  /** The named models. */
+  llm_list_configured_models: {
+    /** The models, sorted by name. */
+    models: Array<ConfiguredModel>;
+  };
+  /** The model has the name. */
+  llm_add_configured_model: {
+    /** Always true; a failure is an error. */
+    ok: boolean;
+    /** The name. */
+    name: string;
+    /** The model, as `provider:model`. */
+    model_id: string;
+  };
+  /** The name is free. */
+  llm_remove_configured_model: {
+    /** False if no model had it. */
+    ok: boolean;
+  };
+  /** The default model holds from the next request on. */
+  llm_set_configured_model_default: {
+    /** Always true; a failure is an error. */
+    ok: boolean;
+    /** The model, as `provider:model`. */
+    model_id: string;
+  };
+  /** The model for the use holds from the next request on. */
+  llm_set_default_for: {
+    /** The model, as `provider:model`; absent: the use has none of its own. */
+    model?: string;
+  };
   /** The provider and model for requests that name none. */
   llm_get_active: {
     /** The provider's id; absent when there is no provider. */
@@ -2089,6 +2158,8 @@ export interface Replies {
     activeModel?: string;
     /** The ids of the providers that have a key. */
     configuredApiKeys: Array<string>;
+    /** The models for uses, as far as the person has said. */
+    uses: Array<ModelForUse>;
   };
   /** The answer is whole. */
   llm_chat: {
@@ -3798,7 +3869,7 @@ export interface LookedIn {
 export interface Provider {
   /** Its id: the part before `:` in the ids of its models. */
   id: string;
-  /** The kind of provider: `ollama`, `openai`, `anthropic`, `llamafile`, `llama-server`, `lmstudio`, `vllm`, `openrouter`, `mistral`, `groq`, `deepseek` or `openai-compatible`. */
+  /** The kind of provider: `ollama`, `openai`, `anthropic`, `llamafile`, `llama-server`, `lmstudio`, `vllm`, `openrouter`, `mistral`, `groq`, `deepseek`, `lemonade` or `openai-compatible`. */
   type: string;
   /** A name for people. */
   name: string;
@@ -3858,7 +3929,7 @@ export interface Model {
   provider: string;
   /** Its name at the provider. */
   model: string;
-  /** The model's window in tokens; absent when not known. */
+  /** The window in tokens by which Harbor shortens conversations; absent when not known. Harbor then assumes 32,768. */
   context_window?: number;
   /** The most tokens of an answer; absent when not known. */
   max_output?: number;
@@ -3870,6 +3941,34 @@ export interface Model {
   reasoning?: boolean;
   /** True if it runs on this machine. */
   is_local: boolean;
+  /** Where `context_window` comes from: `stated` by the person; `learned` from a refusal; `provider`: its provider says so; `memory`: this machine has no memory for more; `loaded`: its program has loaded it with that. */
+  window_from?: string;
+  /** For Ollama: the window with which the model is loaded now; absent when it is not. */
+  loaded_window?: number;
+  /** For Ollama: the window that Harbor asked for with the last request; absent before the first one. */
+  sent_window?: number;
+  /** `loaded`, `unloaded` (it is loaded when it is asked), `loading` or `failed`; absent when the provider does not say. */
+  state?: string;
+  /** Why it could not be loaded the last time; absent when it could. */
+  problem?: string;
+}
+
+/** A model that the person has given a name. */
+export interface ConfiguredModel {
+  /** The name. It stands for the model wherever one is named. */
+  name: string;
+  /** The model, as `provider:model`. */
+  model_id: string;
+  /** True if requests that name no model go to it. */
+  is_default: boolean;
+}
+
+/** The model for a use. */
+export interface ModelForUse {
+  /** `chat`, `fast`, `vision` or `transcription`. */
+  use: string;
+  /** The model, as `provider:model`. */
+  model_id: string;
 }
 
 /** A model as an origin sees it: without the place where it runs. */
@@ -3974,11 +4073,21 @@ export interface ChatResponse {
   finishReason: string;
   /** The provider's own word for that; absent when it gives none. */
   raw_finish?: string;
+  /** What was left out of the request for this model; absent when nothing was. */
+  details?: AnswerDetails;
+}
+
+/** What was left out of a request, since the model or its provider refuses it. Harbor remembers settings for the model. */
+export interface AnswerDetails {
+  /** Settings: `temperature`, `top_p`, `stop`, `reasoning_effort` or `max_tokens`. */
+  left_out: Array<string>;
+  /** Tools that the model was not told of. */
+  tools_left_out: Array<string>;
 }
 
 /** A piece of an answer. */
 export interface ChatEvent {
-  /** `start`, `text`, `reasoning`, `tool_call_start`, `tool_call_arguments`, `tool_call_end`, `usage`, `end` or `error`. */
+  /** `loading` (the provider loads the model before it answers), `start`, `text`, `reasoning`, `tool_call_start`, `tool_call_arguments`, `tool_call_end`, `usage`, `end` or `error`. */
   type: string;
   /** In `text` and `reasoning`: the next piece. In `error`: the cause, as in `ERR_MODEL_FAILED`. In `end`: the same as `finishReason`. */
   text?: string;
@@ -4398,7 +4507,7 @@ export type Code =
   | "ERR_AUTHORIZATION_REQUIRED"
   /** The person was asked to let Harbor in, without success; `details.cause` says why. */
   | "ERR_AUTHORIZATION_FAILED"
-  /** A model did not answer, or not completely. `details.cause` is one of these words: `no_model`, `unauthorized`, `quota`, `rate_limited`, `overloaded`, `context_full`, `refused`, `not_found`, `unreachable`, `timeout`, `cut`, `protocol` or `worker_lost`. `details` also has `provider`, `model`, the HTTP `status` and `retry_after_ms`, as far as they are known. */
+  /** A model did not answer, or not completely. `details.cause` is one of these words: `no_model`, `unauthorized`, `quota`, `rate_limited`, `overloaded`, `context_full`, `refused`, `not_found`, `unreachable`, `timeout`, `cut`, `protocol`, `worker_lost` or `empty` (the model has ended its answer without a text or a call). `details` also has `provider`, `model`, the HTTP `status`, `retry_after_ms`, and for `context_full` the model's `context_window` and the `input_tokens` that the provider has counted, as far as they are known. */
   | "ERR_MODEL_FAILED"
   /** This part of the page API is switched off (`[pages]` in config.toml); `details.feature` names it. */
   | "ERR_FEATURE_DISABLED"

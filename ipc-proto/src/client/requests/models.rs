@@ -89,6 +89,41 @@ define_requests! {
         /// The model, as `provider:model` or by its name at the default provider.
         model_id: String,
     }
+    /// States the window of a model, for a provider that does not tell it, or to have another one. Anything that Harbor
+    /// has learned of the model's window is forgotten.
+    "llm_set_model_options" LlmSetModelOptions -> LlmSetModelOptionsResult {
+        /// The model, as `provider:model`.
+        model: String,
+        /// The window in tokens, at least 1024; absent: as the provider says.
+        context_window: Option<u64>,
+    }
+    /// Lists the models that the person has given a name.
+    "llm_list_configured_models" LlmListConfiguredModels -> LlmListConfiguredModelsResult {}
+    /// Gives a model a name, which stands for it wherever a model is named. A name that another model has goes over to this
+    /// one.
+    "llm_add_configured_model" LlmAddConfiguredModel -> LlmAddConfiguredModelResult {
+        /// The model, as `provider:model`, or by its name if one provider lists it.
+        model_id: String,
+        /// The name; absent: one that is made of the model's.
+        name: Option<String>,
+    }
+    /// Takes a name away. The model stays.
+    "llm_remove_configured_model" LlmRemoveConfiguredModel -> LlmRemoveConfiguredModelResult {
+        /// The name.
+        name: String,
+    }
+    /// Has requests that name no model go to a named model.
+    "llm_set_configured_model_default" LlmSetConfiguredModelDefault -> LlmSetConfiguredModelDefaultResult {
+        /// The name.
+        name: String,
+    }
+    /// Says which model is for a use, if requests of that use name none. A use is also a name of its model.
+    "llm_set_default_for" LlmSetDefaultFor -> LlmSetDefaultForResult {
+        /// `chat`; `fast`: short answers that should come at once; `vision`: requests with pictures; `transcription`.
+        r#use: String,
+        /// The model, as in `llm_add_configured_model`; absent: the use has none of its own any more.
+        model: Option<String>,
+    }
     /// Says which provider and model serve requests that name none.
     "llm_get_active" LlmGetActive -> LlmGetActiveResult {}
     /// Gives all settings about models. Of keys it names only their providers.

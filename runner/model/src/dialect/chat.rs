@@ -9,4 +9,4 @@ mod read;
 mod request;
 
 pub use read::CompletionReader;
-pub(crate) use request::request;
+pub(crate) use request::{cap, request};

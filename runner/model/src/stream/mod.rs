@@ -60,7 +60,7 @@ impl Stream {
             Framing::Whole => Frames::Whole(Vec::new()),
         };
         let state = match dialect {
-            Dialect::Chat => State::Chat(chat::CompletionReader::new(kind)),
+            Dialect::Chat => State::Chat(chat::CompletionReader::default()),
             Dialect::Anthropic => State::Anthropic(anthropic::AnthropicReader::default()),
             Dialect::Ollama => State::Ollama(ollama::OllamaReader::default()),
         };

@@ -113,6 +113,7 @@ fn chat_streams_mean_what_they_say() {
             more("b", "{}"),
             stop("a", zone),
             stop("b", "{}"),
+            Event::Opaque(r#"{"reasoning_content":"which one?"}"#.into()),
             Event::Usage(used(9, 4)),
             end(Finish::ToolCalls, "tool_calls"),
         ],
@@ -242,13 +243,13 @@ fn answers_that_come_whole_mean_the_same() {
 }
 
 #[test]
-fn what_the_provider_thought_goes_back_to_deepseek_only() {
+fn what_the_provider_thought_before_a_call_goes_back_to_it() {
     let opaque = |kind| {
         let (events, _) = read_of(stream(Dialect::Chat, kind), [CHAT_TOOLS.bytes]);
         events.into_iter().find_map(|event| if let Event::Opaque(json) = event { Some(json) } else { None })
     };
     assert_eq!(opaque(Kind::DeepSeek).as_deref(), Some(r#"{"reasoning_content":"which one?"}"#));
-    assert_eq!(opaque(Kind::LlamaServer), None);
+    assert_eq!(opaque(Kind::LlamaServer).as_deref(), Some(r#"{"reasoning_content":"which one?"}"#));
 }
 
 #[test]

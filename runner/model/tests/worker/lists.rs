@@ -1,6 +1,8 @@
 //! Lists of models, checks, detection and counting, over the real wire.
 
-use harbor_ipc_proto::link::model::{Cause, Chat, Failure, Found, FromModel, Model, ProviderPort, ToModel};
+use harbor_ipc_proto::link::model::{
+    Cause, Chat, Failure, Found, FromModel, Model, ModelState, ProviderPort, ToModel,
+};
 use harbor_ipc_proto::model::{Dialect, Kind};
 
 use super::driven::{Driven, chat, target};
@@ -33,6 +35,11 @@ fn model(id: &str) -> Model {
         vision: None,
         reasoning: None,
         is_remote: false,
+        loaded_window: None,
+        state: None,
+        exit_code: None,
+        weights: None,
+        token_bytes: None,
     }
 }
 
@@ -59,6 +66,37 @@ fn models_say_what_they_can_do_where_their_provider_tells() {
     assert_eq!(models(Kind::LlamaServer, Dialect::Chat, &server), [wanted]);
     let server = Server::start(by_path(&[("GET /v1/models?limit=1000", r#"{"data":[{"id":"c"}]}"#)]));
     assert_eq!(models(Kind::Anthropic, Dialect::Anthropic, &server), [model("c")]);
+}
+
+/// In llama-server's router each model is a process of its own.
+#[test]
+fn a_router_is_asked_about_each_model_and_loads_none_for_that() {
+    let server = Server::start(|request, _| match request.line.as_str() {
+        "GET /v1/models" => json(
+            "200 OK",
+            r#"{"data":[{"id":"a b","status":{"value":"loaded"}},{"id":"u","status":{"value":"unloaded"},"architecture":{"input_modalities":["text","image"]}},
+                {"id":"f","status":{"value":"unloaded","failed":true,"exit_code":1}}]}"#,
+        ),
+        "GET /props?model=a+b&autoload=false" => json(
+            "200 OK",
+            r#"{"modalities":{"vision":false},"chat_template_caps":{"supports_tools":true},"default_generation_settings":{"n_ctx":4096}}"#,
+        ),
+        "GET /props" => json("200 OK", r#"{"default_generation_settings":{"n_ctx":0}}"#),
+        _ => json("400 Bad Request", r#"{"error":{"message":"model is not loaded"}}"#),
+    });
+    let wanted = [
+        Model {
+            context_window: Some(4096),
+            tools: Some(true),
+            vision: Some(false),
+            state: Some(ModelState::Loaded),
+            ..model("a b")
+        },
+        Model { vision: Some(true), state: Some(ModelState::Unloaded), ..model("u") },
+        Model { state: Some(ModelState::Failed), exit_code: Some(1), ..model("f") },
+    ];
+    assert_eq!(models(Kind::LlamaServer, Dialect::Chat, &server), wanted);
+    assert!(server.requests().iter().all(|request| request.line != "GET /props"));
 }
 
 fn check(kind: Kind, dialect: Dialect, server: &Server) -> Option<Failure> {

@@ -18,10 +18,34 @@ pub fn models(models: &[ModelView], default: Option<&str>) -> Table {
             format!("{}{}", model.id, if default == Some(model.id.as_str()) { " (default)" } else { "" }),
             or_dash(model.context_window),
             if can.is_empty() { "-".into() } else { can.join(", ") },
-            place(model.is_local),
+            format!("{}{}", place(model.is_local), state(model)),
         ]);
     }
     table
+}
+
+/// A note beside a model that is being loaded, or could not be loaded.
+fn state(model: &ModelView) -> String {
+    match (model.state.as_deref(), &model.problem) {
+        (_, Some(problem)) => format!(" ({problem})"),
+        (Some("loading"), None) => " (it is being loaded)".into(),
+        _ => String::new(),
+    }
+}
+
+/// A sentence about the window of a model.
+pub fn window(model: &ModelView) -> String {
+    let id = &model.id;
+    match (model.context_window, model.window_from.as_deref()) {
+        (Some(window), Some("stated")) => format!("{id} has a window of {window} tokens now"),
+        (Some(window), Some("memory")) => {
+            format!("{id} has a window of {window} tokens: this machine has no memory for more")
+        }
+        (Some(window), _) => format!("{id} has a window of {window} tokens, as its provider says"),
+        (None, _) => {
+            format!("the provider does not say the window of {id}; Harbor takes it for 32768 tokens")
+        }
+    }
 }
 
 fn or_dash(number: Option<u64>) -> String {

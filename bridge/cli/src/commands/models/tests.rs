@@ -52,7 +52,7 @@ fn a_provider_is_added_as_it_was_typed() {
 
 #[test]
 fn the_default_is_a_model_or_the_first_one_of_a_provider() {
-    let set = |name: &str| Models::Default { model: Some(name.into()) };
+    let set = |name: &str| Models::Default { model: Some(name.into()), of: None, forget: false };
     let active = r#"{"type":"llm_set_active_result","request_id":"2","success":true,"active":"p"}"#;
     let ran = command(false, &[PROVIDERS, active], |c, s| run(c, &set("p"), s));
     assert_eq!(ran.printed, "the first model of p is now the default model\n");

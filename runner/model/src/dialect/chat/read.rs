@@ -3,7 +3,7 @@
 //! Owns which pieces belong to one call: index, id and name may each be missing or wrong.
 
 use harbor_ipc_proto::link::model::Failure;
-use harbor_ipc_proto::model::{Finish, Kind, Usage};
+use harbor_ipc_proto::model::{Finish, Usage};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -82,9 +82,8 @@ struct Slot {
 }
 
 /// Reads one answer.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct CompletionReader {
-    kind: Kind,
     slots: Vec<Slot>,
     finish: Option<String>,
     thoughts: String,
@@ -92,12 +91,6 @@ pub struct CompletionReader {
 }
 
 impl CompletionReader {
-    /// From a provider of this kind.
-    #[must_use]
-    pub fn new(kind: Kind) -> Self {
-        Self { kind, slots: Vec::new(), finish: None, thoughts: String::new(), details: Vec::new() }
-    }
-
     /// Takes the data of one event, or a whole answer.
     pub(crate) fn take(&mut self, name: &str, data: &[u8], answer: &mut Answer) -> Result<(), Failure> {
         if data.trim_ascii() == b"[DONE]" {
@@ -133,7 +126,9 @@ impl CompletionReader {
         let thoughts = [&delta.reasoning_content, &delta.reasoning].into_iter().flatten().next();
         if let Some(thoughts) = thoughts.and_then(Value::as_str) {
             answer.reasoning(thoughts);
-            if self.kind == Kind::DeepSeek && self.thoughts.len() + thoughts.len() <= MAX_OWN {
+            // Whoever writes it wants it back with calls.
+            let is_own = delta.reasoning_content.is_some();
+            if is_own && self.thoughts.len() + thoughts.len() <= MAX_OWN {
                 self.thoughts.push_str(thoughts);
             }
         }
@@ -221,7 +216,7 @@ impl CompletionReader {
         let opaque = if !self.details.is_empty() {
             let details = json!({ OWN[1]: std::mem::take(&mut self.details) }).to_string();
             Some(details).filter(|details| details.len() <= MAX_OWN)
-        } else if !self.thoughts.is_empty() {
+        } else if !self.thoughts.is_empty() && !self.slots.is_empty() {
             Some(json!({ OWN[0]: std::mem::take(&mut self.thoughts) }).to_string())
         } else {
             None
