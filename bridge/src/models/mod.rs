@@ -17,6 +17,7 @@ mod chosen;
 mod conversation;
 mod counting;
 mod errors;
+mod for_servers;
 mod listing;
 mod open_request;
 mod owners;
@@ -48,6 +49,7 @@ pub use self::chat::{Chatted, ModelAnswer, ModelQuery, Prompt};
 pub use self::chosen::ChosenModel;
 pub use self::conversation::{kept_messages, usage_view, written};
 pub use self::counting::CountedConversation;
+pub use self::for_servers::ServersModel;
 pub use self::listing::{Checked, Detected, Listed};
 pub use self::record::{ModelCaller, Noted};
 
