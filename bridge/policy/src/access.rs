@@ -265,7 +265,7 @@ impl Right {
 #[derive(Debug)]
 pub struct ModelPermit(());
 
-/// The permit of a request to a model that a grant covers.
+/// The permit of a request to a model that a grant covers, or the person's word on a server.
 pub(crate) fn model_permit() -> ModelPermit {
     ModelPermit(())
 }

@@ -40,6 +40,7 @@ pub mod redaction;
 pub mod remote;
 pub mod runs;
 pub mod runtimes;
+pub mod sampling;
 pub mod sandbox;
 pub mod scope;
 pub mod search;

@@ -19,6 +19,7 @@ mod conversation;
 mod counting;
 mod errors;
 mod facts;
+mod for_servers;
 mod listing;
 mod memory;
 mod model_key;
@@ -54,6 +55,7 @@ pub use self::chat::{Chatted, ModelAnswer, ModelQuery, Prompt};
 pub use self::chosen::ChosenModel;
 pub use self::conversation::{kept_messages, usage_view, written};
 pub use self::counting::CountedConversation;
+pub use self::for_servers::ServersModel;
 pub use self::listing::{Checked, Detected, Listed};
 pub use self::record::{ModelCaller, Noted};
 

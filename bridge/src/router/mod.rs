@@ -40,6 +40,7 @@ mod read_only;
 mod receiving;
 mod refusals;
 mod reply;
+pub mod sampling;
 mod sandbox;
 mod secret_store;
 mod servers;

@@ -20,6 +20,7 @@ use harbor_ipc_proto::client::{
 use harbor_ipc_proto::field::Message as _;
 use harbor_policy::access::{ModelPermit, Pass};
 use harbor_policy::budget::{EVERYBODY, OF_AN_ORIGIN, OWNER};
+use harbor_policy::sampling::server_of;
 
 use super::client::Client;
 use super::grants::asker;
@@ -275,6 +276,7 @@ pub(super) async fn set_budget(router: &Rc<Router>, client: &Client, message: Ll
     let LlmSetBudget { principal, tokens_per_day } = message;
     let principal = match principal.as_str() {
         EVERYBODY | OWNER => principal,
+        server if server_of(server).is_some() => principal,
         origin => parse_origin(origin)?.to_string(),
     };
     let (router, sender) = (router.clone(), client.sender());

@@ -257,7 +257,7 @@ define_sent! {
         provider: Option<String>,
         /// The model's name at the provider; absent if the rows are not grouped by it.
         model: Option<String>,
-        /// The principal that asked, `owner` or an origin; absent if the rows are not grouped by it.
+        /// The principal that asked, `owner`, an origin or `server:NAME`; absent if the rows are not grouped by it.
         principal: Option<String>,
         /// The day, `YYYY-MM-DD` in UTC; absent if the rows are not grouped by it.
         day: Option<String>,
@@ -276,7 +276,7 @@ define_sent! {
     }
     /// A budget: how many tokens a principal may use.
     "Budget" BudgetView {
-        /// An origin, `owner`, or `*` for all principals together.
+        /// An origin, `server:NAME`, `owner`, or `*` for all principals together.
         principal: String,
         /// Tokens per day in UTC; absent: no limit.
         tokens_per_day: Option<u64>,

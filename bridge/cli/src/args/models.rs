@@ -90,7 +90,7 @@ pub enum Models {
     ///
     /// Example: `harbor models budget https://chat.example --tokens 200000`
     Budget {
-        /// An origin, client://NAME, owner, or '*': everybody together; all are shown if absent
+        /// An origin, client://NAME, server:NAME, owner, or '*': everybody together; all are shown if absent
         principal: Option<String>,
         /// The tokens of a day, or `default`: forget what was set
         #[arg(long, value_name = "N", value_parser = tokens, requires = "principal")]

@@ -57,7 +57,7 @@ test("usage says who asked, what is an estimate, and what each may take", () => 
   const row = { requests: 1, input_tokens: 1_234, output_tokens: 0, cached_tokens: 0, reasoning_tokens: 0, exactness: "estimated" } as ModelUsage;
   assert.deepEqual(numbers(row), ["1", "about 1,234", "0"]);
   assert.deepEqual(numbers({ ...row, exactness: "exact" }), ["1", "1,234", "0"]);
-  assert.deepEqual(["owner", "*", "https://a.example"].map(whoWords), ["You", "Everybody together", "a.example"]);
+  assert.deepEqual(["owner", "*", "https://a.example", "server:time"].map(whoWords), ["You", "Everybody together", "a.example", "time (a server)"]);
   const budgets = { list: [{ principal: "https://a.example", tokens_per_day: 7, is_set: true, used: 1, reserved: 0 }], ofAnOrigin: 50_000 };
   assert.deepEqual(["owner", "*", "https://a.example", "client://c"].map((one) => limitWords(one, budgets)), ["no limit", "no limit", "7", "50,000"]);
 });

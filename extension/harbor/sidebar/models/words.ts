@@ -98,6 +98,7 @@ export function matching(models: Model[], query: string): Model[] {
 export function whoWords(principal: string): string {
   if (principal === "owner") return "You";
   if (principal === "*") return "Everybody together";
+  if (principal.startsWith("server:")) return `${principal.slice("server:".length)} (a server)`;
   return hostOf(principal);
 }
 

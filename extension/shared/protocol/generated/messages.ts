@@ -1049,7 +1049,7 @@ export interface Requests {
   };
   /** Sets a budget: how many tokens a principal may use per day. */
   llm_set_budget: {
-    /** An origin, `client://NAME`, `owner`, or `*` for all principals together. */
+    /** An origin, `client://NAME`, `server:NAME`, `owner`, or `*` for all principals together. */
     principal: string;
     /** Tokens per day in UTC; absent: the default, as if no budget had ever been set. */
     tokens_per_day?: number;
@@ -2657,6 +2657,8 @@ export interface SupervisionSettings {
   writes?: string[];
   /** Names of its tools that may destroy something. */
   destroys?: string[];
+  /** Says if a language model of the person's answers what the server asks of one (MCP's sampling), where the caller does not answer that itself. `ask` (default): after the person's yes. `allow`: without a question. `deny`: never. */
+  sampling?: "ask" | "allow" | "deny";
 }
 
 /** The sandbox of a server: what it may do on this machine. A field that is absent has its default. */
@@ -4107,7 +4109,7 @@ export interface ModelUsage {
   provider?: string;
   /** The model's name at the provider; absent if the rows are not grouped by it. */
   model?: string;
-  /** The principal that asked, `owner` or an origin; absent if the rows are not grouped by it. */
+  /** The principal that asked, `owner`, an origin or `server:NAME`; absent if the rows are not grouped by it. */
   principal?: string;
   /** The day, `YYYY-MM-DD` in UTC; absent if the rows are not grouped by it. */
   day?: string;
@@ -4127,7 +4129,7 @@ export interface ModelUsage {
 
 /** A budget: how many tokens a principal may use. */
 export interface Budget {
-  /** An origin, `owner`, or `*` for all principals together. */
+  /** An origin, `server:NAME`, `owner`, or `*` for all principals together. */
   principal: string;
   /** Tokens per day in UTC; absent: no limit. */
   tokens_per_day?: number;
@@ -4359,15 +4361,15 @@ export interface Approval {
   id: string;
   /** `waiting`, `answered` or `missed`. Missed: nobody has answered; a later yes lets the same call through when it is made again. */
   state: string;
-  /** Who acts: `chat` (the person's model), `run` (a model on a task of an origin), `page` (a page itself) or `client` (an AI client itself). */
+  /** Who acts: `chat` (the person's model), `run` (a model on a task of an origin), `page` (a page itself), `client` (an AI client itself) or `server` (a server that wants a language model's answer during a call). */
   who: string;
-  /** The principal in whose name the call comes: `owner`, an origin, or `client://NAME`. */
+  /** The principal in whose name the call comes: `owner`, an origin, or `client://NAME`; `server:NAME` for `server`. */
   principal: string;
   /** The tab of the page; absent when no page asks. */
   tab_id?: number;
   /** True if the question is about a request of the connection that gets this message; absent otherwise. */
   own?: boolean;
-  /** The session, for `chat`. */
+  /** The session, for `chat`, and for `server` where the call is one of a session. */
   session_id?: string;
   /** The call's id in its turn. */
   call_id?: string;
@@ -4375,7 +4377,7 @@ export interface Approval {
   tool: string;
   /** The call's effect, as far as Harbor knows it: `reads`, `writes` or `destroys`. */
   effect: string;
-  /** Why the person is asked: `writes`, `untrusted` (it writes after the model has read untrusted text), `destroys`, `leaves` or `first_use`. */
+  /** Why the person is asked: `writes`, `untrusted` (it writes after the model has read untrusted text), `destroys`, `leaves`, `first_use` or `sampling` (its own words would go to a language model). */
   reason: string;
   /** The reason as a sentence. */
   why: string;
@@ -4407,7 +4409,7 @@ export interface StandingAnswer {
   id: string;
   /** `once` (a call that was missed), `chat_tool`, `chat_server`, `flow`, `pair`, `ten_minutes` or `always`. */
   covers: string;
-  /** The principal whose calls it covers: `owner`, an origin, or `client://NAME`. */
+  /** The principal whose calls it covers: `owner`, an origin, `client://NAME` or `server:NAME`. */
   principal: string;
   /** The session, if the answer covers one session only. */
   session_id?: string;

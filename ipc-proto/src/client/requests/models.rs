@@ -237,7 +237,7 @@ define_requests! {
     }
     /// Sets a budget: how many tokens a principal may use per day.
     "llm_set_budget" LlmSetBudget -> LlmSetBudgetResult {
-        /// An origin, `client://NAME`, `owner`, or `*` for all principals together.
+        /// An origin, `client://NAME`, `server:NAME`, `owner`, or `*` for all principals together.
         principal: String,
         /// Tokens per day in UTC; absent: the default, as if no budget had ever been set.
         tokens_per_day: Option<u64>,
