@@ -31,6 +31,7 @@ pub mod nodes;
 pub mod oauth;
 pub mod origin;
 pub mod package;
+pub mod prices;
 pub mod program;
 pub mod progress;
 pub mod pythons;

@@ -16,6 +16,7 @@ use tokio::task::JoinSet;
 
 use super::errors::failed;
 use super::owners::another_person_at;
+use super::pricing::priced;
 use super::{Models, ports};
 use crate::store::models::Provider;
 
@@ -110,7 +111,8 @@ impl Models {
         };
         self.note_answer(&provider.id, answer.as_ref().err());
         let here = is_local(&provider.base_url);
-        let models: Vec<_> = answer?.into_iter().map(|model| view(&provider.id, here, model)).collect();
+        let views = answer?.into_iter().map(|model| view(&provider.id, here, model));
+        let models: Vec<_> = views.map(|model| priced(provider, model)).collect();
         self.known.borrow_mut().insert(provider.id.clone(), models.as_slice().into());
         Ok(models)
     }
@@ -206,6 +208,8 @@ fn view(provider: &str, here: bool, model: Model) -> ModelView {
         vision: model.vision,
         reasoning: model.reasoning,
         is_local: here && !model.is_remote,
+        input_price: None,
+        output_price: None,
     }
 }
 

@@ -92,6 +92,11 @@ define_sent! {
         reasoning: Option<bool>,
         /// True if it runs on this machine.
         is_local: bool,
+        /// The price of a million tokens that are sent, in millionths of a dollar; absent when not known, and for models on
+        /// this machine.
+        input_price: Option<u64>,
+        /// The price of a million tokens that come, in millionths of a dollar; absent as `input_price` is.
+        output_price: Option<u64>,
     }
     /// A model as an origin sees it: without the place where it runs.
     "UsableModel" UsableModel {
@@ -184,6 +189,8 @@ define_sent! {
         reasoning_tokens: u64,
         /// `exact`: the provider counted them; `estimated`: from the length of the text; `unknown`.
         exactness: Word,
+        /// The price of these tokens, in millionths of a dollar: 0 for a model on this machine; absent when not known.
+        cost_microdollars: Option<u64>,
     }
     /// The answer of a model.
     "ChatResponse" ChatResponse {
@@ -235,6 +242,10 @@ define_sent! {
         reasoning_tokens: u64,
         /// As in `ChatUsage`, for the least exact of the requests.
         exactness: Word,
+        /// The price of the requests whose price is known, in millionths of a dollar.
+        cost_microdollars: u64,
+        /// The number of requests whose price is not known.
+        unpriced_requests: u64,
     }
     /// A budget: how many tokens a principal may use.
     "Budget" BudgetView {
