@@ -410,7 +410,7 @@ pub(super) fn told(event: &Event) -> Option<ChatEvent> {
         },
         Event::Usage(usage) => {
             let answer = PartialAnswer { usage: Some(*usage), ..PartialAnswer::default() };
-            ChatEvent { usage: Some(usage_view(answer.used(0))), ..nothing("usage") }
+            ChatEvent { usage: Some(usage_view(answer.used(0, None))), ..nothing("usage") }
         }
         Event::End { finish, .. } => ChatEvent { text: Some(finish.name().to_owned()), ..nothing("end") },
         Event::Error(failure) => {
