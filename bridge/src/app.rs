@@ -77,7 +77,7 @@ const END: Duration = Duration::from_millis(4500);
 const LAST_STORED: Duration = Duration::from_secs(2);
 const LAST_WRITTEN: Duration = Duration::from_millis(3500);
 
-/// How long threads may take that wait for the disk. Their removals go on when a bridge begins or the server starts.
+/// How long threads may take that wait for the disk. A later bridge, or the server's next start, finishes their removals.
 const LAST_WORK: Duration = Duration::from_millis(200);
 
 /// How the bridge serves.
@@ -87,7 +87,7 @@ pub enum ServeMode {
     Foreground,
     /// On stdin and stdout too, until stdin ends.
     Stdio,
-    /// Started by a client: in a session of its own, until nobody has used it for a while.
+    /// In a session of its own, started by a client, until it has been unused for a while.
     Detached,
 }
 
@@ -403,8 +403,8 @@ fn inherited() -> impl Iterator<Item = (String, String)> {
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
 }
 
-/// Starts the workers after those of a killed bridge have ended. A catalog has one writer. Also, old processes are ended
-/// by their mark, and the new workers have the same mark.
+/// Starts the workers after those of a killed bridge have ended. A catalog has one writer. Besides, old
+/// processes are ended by their mark, which the new workers have, too.
 async fn keep_workers(supervisor: Rc<Supervisor>, catalog: Rc<Catalog>, models: Rc<Models>) {
     supervisor.swept().await;
     models.begin();
@@ -533,7 +533,7 @@ async fn follow_config(
             continue;
         }
         match config.refused() {
-            Some(why) => tracing::warn!(why, "config.toml is wrong; what was in force stays"),
+            Some(why) => tracing::warn!(why, "config.toml is wrong; the former settings stay in force"),
             None => tracing::info!("config.toml was read again"),
         }
         let (Some(router), Some(exporter)) = (router.upgrade(), exporter.upgrade()) else { return };

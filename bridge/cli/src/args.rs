@@ -524,7 +524,7 @@ fn refused(error: &clap::Error, args: &[String]) -> Failure {
     })
 }
 
-/// `harbor add x npx -y foo`: a command without the `--` before it. What follows may be a secret, so it is not repeated.
+/// The advice for `harbor add x npx -y foo`, without `--` before the command. What follows may be a secret and is not repeated.
 fn undashed(error: &clap::Error, args: &[String]) -> Option<String> {
     let plain: Vec<_> = args.iter().take_while(|arg| *arg != "--").collect();
     let [add, name, command, ..] = plain.as_slice() else { return None };

@@ -94,7 +94,7 @@ impl Screen {
         }
     }
 
-    /// Like [`Self::prose`], with its first bytes in a colour. The head is ours, and plain ASCII.
+    /// Like [`Self::prose`], with its first bytes in a colour. Those bytes are our own, and plain ASCII.
     pub fn headed(&mut self, text: &str, head: usize, tone: Tone) -> io::Result<()> {
         if !self.colour {
             return self.prose(text);
@@ -151,7 +151,7 @@ impl Screen {
     }
 }
 
-/// A line on stderr that is overwritten, and wiped when this is dropped; nothing unless that is a terminal.
+/// A line on stderr that is overwritten, and wiped when this is dropped. Nothing is written if stderr is no terminal.
 #[derive(Debug)]
 pub struct Status {
     shown: bool,
@@ -186,7 +186,7 @@ impl Drop for Status {
     }
 }
 
-/// Asks a person at a terminal for a yes; where there is none, that is a no.
+/// Asks a person at a terminal for a yes. Without a terminal the answer is no.
 pub fn ask(question: &str) -> bool {
     if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
         return false;
@@ -232,7 +232,7 @@ pub mod tests {
             Screen { out: Box::new(self.clone()), json, terminal, colour: terminal }
         }
 
-        /// A screen whose reader goes after so many lines.
+        /// A screen whose reader leaves after this many lines.
         pub fn torn(&self, lines: usize) -> Screen {
             let torn = Torn { paper: self.clone(), lines };
             Screen { out: Box::new(torn), json: false, terminal: false, colour: false }

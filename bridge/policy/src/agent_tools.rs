@@ -43,26 +43,26 @@ const COMMON: [&str; 4] = ["mcp", "server", "the", "a"];
 /// The tools that a model is told of.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Offer {
-    /// In the order of the request, by their names for the model.
+    /// The offered tools, in the order of the request, with their names for the model.
     pub tools: Vec<ModelTool>,
     /// The names of all tools that may be called, also of those that have to be searched for.
     pub names: ToolNames,
     /// True if the model has to search for tools.
     pub lazy: bool,
-    /// The tools that the model is not told of.
+    /// The tools that are left out of the list for the model.
     pub left_out: Vec<LeftOut>,
 }
 
-/// A tool that the model is not told of.
+/// A tool that is left out of the list for the model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeftOut {
-    /// As `server/tool`.
+    /// The tool, as `server/tool`.
     pub tool: String,
-    /// Why.
+    /// The reason.
     pub why: UnfitSchemaReason,
 }
 
-/// Chooses among `tools`, named `server/tool`, for a model of this dialect and window and this task.
+/// Chooses from `tools`, whose names are `server/tool`, the tools for this task, and a model of this dialect and window.
 #[must_use]
 pub fn offer(dialect: Dialect, window: Option<u32>, tools: &[ModelTool], task: &str) -> Offer {
     let mut left_out = Vec::new();

@@ -38,7 +38,7 @@ pub fn warnings(command: &str, args: &[String]) -> Vec<String> {
     found
 }
 
-/// Where programs stand: the first word, and what a program such as `sudo` or `env` starts.
+/// The indexes of the programs: the first word, and the words that a program such as `sudo` or `env` starts.
 fn started(words: &[&str]) -> Vec<usize> {
     let mut all = vec![0];
     let mut at = 0;

@@ -103,9 +103,9 @@ pub enum Action {
     AskPerson(usize),
     /// Make a call.
     Run(usize),
-    /// Give a call that is not made, or not to its end, a result that says why.
+    /// Give an unmade or unfinished call a result that says why.
     Settle(usize, Unmade),
-    /// Tell the model, with the result of this call, that it has come so many times.
+    /// Tell the model, with the result of this call, that the same call has come this often.
     Remark(usize, u32),
     /// End whatever is under way: the request to the model, calls, questions.
     Cancel,
@@ -113,10 +113,10 @@ pub enum Action {
     End(Why),
 }
 
-/// Why a call has no result of its tool.
+/// The reason why a call has no result of its tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unmade {
-    /// The person said no, or it may not be made.
+    /// The person said no, or the call may not be made.
     Refused,
     /// The turn was stopped.
     Stopped,
@@ -126,7 +126,7 @@ pub enum Unmade {
     Late,
 }
 
-/// Why a turn is over.
+/// The reason why a turn is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Why {
     /// The model had nothing more to do.
@@ -180,12 +180,12 @@ pub struct Turn {
     rounds: u32,
     calls: u32,
     tokens: u64,
-    /// How often a call has had the same result.
+    /// How often each call has had the same result.
     seen: HashMap<(u64, u64), u32>,
     most_seen: u32,
     /// Since when only the person is waited for.
     waits_since: Option<Millis>,
-    /// For how long that was so before.
+    /// How long the turn waited like that before.
     waited: u64,
 }
 
@@ -229,7 +229,7 @@ impl Turn {
         actions
     }
 
-    /// When [`Event::Tick`] is due; never while only the person is waited for.
+    /// The time when [`Event::Tick`] is due. Never while the turn waits only for the person.
     #[must_use]
     pub fn deadline(&self) -> Option<Millis> {
         match &self.state {
@@ -240,7 +240,7 @@ impl Turn {
         }
     }
 
-    /// How often the model was asked.
+    /// The number of requests to the model.
     #[must_use]
     pub fn rounds(&self) -> u32 {
         self.rounds
@@ -255,7 +255,7 @@ impl Turn {
         actions.push(Action::End(why));
     }
 
-    /// Gives each call that has no result one.
+    /// Settles each call that has no result.
     fn settle_all(&mut self, how: Unmade, actions: &mut Vec<Action>) {
         if let State::Calling(calls) = &mut self.state {
             for (at, call) in calls.iter_mut().enumerate().filter(|(_, call)| !call.is_done()) {

@@ -78,7 +78,9 @@ impl Agent {
     ) -> Result<(Rc<TurnLog>, tokio::task::JoinHandle<TurnOutcome>), ErrorBody> {
         let turn = random_token().map_err(|error| internal(&error))?;
         let guard = session.begin(turn).ok_or_else(busy)?;
-        let plan = self.plan(session, &on_behalf, &said).await?;
+        let plan = self.plan(session, &on_behalf, &said).await;
+        // Whoever follows the session has seen that a turn began.
+        let plan = plan.inspect_err(|error| guard.ongoing.log.add(TurnLogItem::Error(error.clone())))?;
         if said.model.is_some() {
             session.head.borrow_mut().model = said.model;
         }

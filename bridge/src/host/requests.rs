@@ -35,8 +35,8 @@ use crate::link::Audience;
 use crate::store::audit::AuditRecord;
 
 impl Host {
-    /// Asks a server for anything but a tool call, within the time that `asked` and its definition give. If
-    /// the future is dropped or the time is over, the server is told.
+    /// Asks a server for anything but a tool call, within the time that `asked` and its definition give. The
+    /// server is told when the future is dropped or the time is over.
     ///
     /// # Errors
     /// Why there is no result.
@@ -106,7 +106,7 @@ impl Host {
         });
     }
 
-    /// Checks permission before existence, so that nobody can probe for names.
+    /// Checks the permission before it checks that the server exists, so that nobody can probe for names.
     async fn may_use(&self, asker: &Asker, id: &ServerId, record: &AuditRecord) -> Result<(), ErrorBody> {
         let id = SourceId::from(id);
         let checked = self.permissions.check(asker, Scope::McpToolsCall, Some((&id, EVERY)));
@@ -228,7 +228,7 @@ fn arguments_of(operation: &Operation<'_>) -> String {
     }
 }
 
-/// The event's name for the audit log; none for requests that only look.
+/// The event's name for the audit log. None for requests that only look.
 fn event_of(operation: &Operation<'_>) -> Option<&'static str> {
     match operation {
         Operation::ReadResource { .. } => Some("read_resource"),

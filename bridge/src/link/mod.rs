@@ -104,7 +104,7 @@ impl Link {
         Ok((link, receiver))
     }
 
-    /// Sends a message that is not a call; one that finds the runner gone is dropped.
+    /// Sends a message that is not a call. If the runner is gone, the message is dropped.
     pub fn send(&self, message: &ToRunner<'_>) {
         if let ToRunner::Connect { server, launch }
         | ToRunner::Run { server, launch }
@@ -138,7 +138,7 @@ impl Link {
         }
     }
 
-    /// Asks `server`; its answer, or why there is none, comes within `limit`. Dropping the future tells the runner.
+    /// Asks `server`. Within `limit` comes its answer, or the reason why there is none. Dropping the future tells the runner.
     ///
     /// # Errors
     /// When the runner is gone or does not read.
@@ -366,7 +366,7 @@ impl Link {
         }
     }
 
-    /// Ends all open calls to a server that is gone, and gives the report that they are told.
+    /// Ends all open calls to a server that is gone, and returns the report that their callers get.
     fn end_calls(&self, server: u32, cause: &EndCause<'_>, stderr_tail: &str) -> Rc<EndReport> {
         let report = match self.held.borrow().get(&server) {
             Some(held) => EndReport::new(cause, stderr_tail, held),

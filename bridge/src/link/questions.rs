@@ -32,7 +32,7 @@ pub struct Answerer {
 }
 
 impl Answerer {
-    /// One that can answer what these client capabilities of MCP say; `None` when that is nothing.
+    /// An answerer for these client capabilities of MCP. None if they name no method.
     pub fn new(capabilities: &Json, on_question: impl Fn(Question) + 'static) -> Option<Self> {
         let fields = Fields::parse(capabilities.as_str().as_bytes()).ok()?;
         let can = |name: &str| fields.get(name).filter(|value| value.starts_with('{'));
@@ -50,7 +50,7 @@ impl Answerer {
         &self.capabilities
     }
 
-    /// The method, where it is one that it can answer.
+    /// The method, if this answerer can answer it.
     pub(super) fn takes(&self, method: &str) -> Option<&'static str> {
         self.methods.iter().copied().find(|known| *known == method)
     }
@@ -60,7 +60,7 @@ impl Answerer {
     }
 }
 
-/// A question that finds somebody: about which call, and the method as it is known here.
+/// A question with an answerer: the call that it is about, and the method by the name used here.
 pub(super) struct RoutedQuestion {
     pub call: u64,
     pub answerer: Answerer,
@@ -113,7 +113,7 @@ impl Drop for Question {
     }
 }
 
-/// The answer to what nobody answers, in MCP's words for it.
+/// The answer to a question that nobody answers, in MCP's words.
 #[must_use]
 pub fn nobody_answers(method: &str) -> AskAnswer<'static> {
     match method {

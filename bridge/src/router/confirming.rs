@@ -27,7 +27,7 @@ use super::state::Router;
 use crate::host::asker::Caller;
 use crate::host::consent::asking::{Decision, Form};
 
-/// How many characters of a call's arguments a form carries.
+/// The most characters of a call's arguments in a form.
 const MOST_SHOWN: usize = 4000;
 
 const METHOD: &str = "elicitation/create";
@@ -83,8 +83,8 @@ async fn ask(
     }
 }
 
-/// The answers that a form offers, as the person reads them. At a client's first use, an answer is about all tools of a
-/// source.
+/// The answers of a form in the words for the person. At a client's first use, an answer is about all tools
+/// of a source.
 fn words(answer: &str, is_first_use: bool) -> Option<&'static str> {
     Some(match answer {
         "once" => "Allow this call",

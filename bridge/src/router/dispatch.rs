@@ -53,8 +53,8 @@ pub(super) fn work_on(pending: PendingReply, pass: Pass, request: WorkRequest) {
 }
 
 impl<'a> RequestContext<'a> {
-    /// The future of each kind of request is in a box of its own: a request's task has the size of the largest future in
-    /// it, and is moved as a whole when it begins.
+    /// The future of each kind of request is in a box of its own: a request's task is as large as its largest
+    /// future, and is moved as a whole when it begins.
     pub(super) async fn handle(self, request: WorkRequest) -> Handled {
         match request {
             WorkRequest::Bridge(request) => self.bridge(&request),
@@ -322,8 +322,8 @@ pub(super) fn caller(client: &Client, pass: Pass, kind: SourceKind) -> Result<Ca
     })
 }
 
-/// Says if an answer may be long without being a server's own, and if so, whether it is an origin's. Such answers are
-/// made one after the other.
+/// Tells if an answer may be long without being a server's own: true for an origin's, false for the owner's,
+/// else none. Long answers are made one after the other.
 fn long_answer(request: &WorkRequest) -> Option<bool> {
     match request {
         WorkRequest::Host(HostRequest::HostListTools(_))

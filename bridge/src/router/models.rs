@@ -212,7 +212,7 @@ pub(super) async fn host_chat(
     reply(HostLlmChatResult { response, provider, model })
 }
 
-/// How the client wants to hear the answer.
+/// The client's wishes for the form of the answer.
 #[derive(Clone, Copy)]
 struct Wishes {
     streams: bool,

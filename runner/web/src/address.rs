@@ -29,12 +29,12 @@ const MAX_ADDRESSES: usize = 8;
 pub struct Rules {
     host: String,
     reach: AllowedAddresses,
-    /// Only this machine: without TLS nobody else is spoken to.
+    /// True if only this machine may be reached: without TLS Harbor speaks to nobody else.
     only_loopback: bool,
 }
 
 impl Rules {
-    /// The rules for a place that is to be within this reach.
+    /// The rules for a URL that must be within this reach.
     ///
     /// # Errors
     /// When its own URL says that it is not.

@@ -27,7 +27,7 @@ use crate::when;
 /// Advice about an unknown id.
 const LISTED: &str = "`harbor approvals` lists them";
 
-/// The state of a question that nobody waits for any more.
+/// The state of a question that is no longer waited for.
 const MISSED: &str = "missed";
 
 pub fn run(client: &mut Client, wanted: &Approvals, screen: &mut Screen) -> Result<(), Failure> {
@@ -204,7 +204,7 @@ fn taken_back(revoked: u32) -> String {
     }
 }
 
-/// The answer that is taken back. If the id of an answer or a session was cut short, this gives the whole id.
+/// The name of the answer to take back. For a shortened id of an answer or a session, the whole id.
 fn named(client: &mut Client, typed: &str) -> Result<String, Failure> {
     let standing = client.ask(&ApprovalsList { approval_id: None }, QUICK)?.into_value().standing;
     let is_name = |answer: &StandingAnswer| {

@@ -34,13 +34,13 @@ use harbor_client::terminal::remark;
 /// The bridge and the model worker end a request by limits of their own; this is later than all of them.
 const LIMIT: Duration = Duration::from_secs(3600);
 
-/// After so many pushes further ones are asked for: half of what comes without.
+/// The number of pushes after which more are asked for: half of those that come without asking.
 const CREDIT: u32 = 32;
 
 /// The part that has been printed so far.
 struct AnswerPrinter<'a> {
     screen: &'a mut Screen,
-    /// Until the first word is there.
+    /// The status line, shown until the first word comes.
     status: Option<Status>,
     /// True if only the code block of the answer is printed, at the end.
     extracts: bool,
@@ -136,7 +136,7 @@ fn finish(answer: &Answer<LlmChatResult>, screen: &mut Screen) -> Result<(), Fai
     Ok(())
 }
 
-/// From now on the first Ctrl-C cancels the request, and the next one ends us.
+/// Makes the first Ctrl-C cancel the request, and the next one end this program.
 fn obey_signals(client: &Client) -> Result<(), Failure> {
     let failed = |error| Failure::Io("hold signals back", error);
     let canceller = client.canceller().map_err(failed)?;
@@ -177,7 +177,7 @@ mod tests {
         )
     }
 
-    /// What is printed of these frames, and what was asked.
+    /// The output for these frames, and the requests.
     fn ran(json: bool, frames: &[String]) -> (String, Vec<String>, Result<(), Failure>) {
         let (ours, theirs) = UnixStream::pair().unwrap();
         // The second request is the one for more.

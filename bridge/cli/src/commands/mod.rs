@@ -79,7 +79,7 @@ use crate::media::Shelf;
 use crate::reference;
 use crate::screen::Screen;
 
-/// Runs a command. What can be found wrong without the bridge is found before one is started.
+/// Runs a command. Faults that need no bridge are found before one is started.
 pub fn run(command: Command, screen: &mut Screen) -> Result<(), Failure> {
     match command {
         Command::Text(text) => Ok(screen.text(text.trim_end())?),

@@ -104,7 +104,7 @@ fn explained(state: &str) -> &str {
     }
 }
 
-/// The message that nobody knows any more which version was locked: no start takes another one by itself.
+/// The message that the locked version is unknown, so that no start takes a version by itself.
 fn lost(server: &ServerView, package: Option<&InstalledView>) -> Option<String> {
     let (name, why) = (flatten(&server.server_id), flatten(package?.lost.as_ref()?));
     Some(format!(

@@ -2,14 +2,14 @@
 //!
 //! Must never say what is asked.
 
-/// Why the person is asked, the mildest first.
+/// The reason to ask the person, the mildest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Why {
     /// It changes something.
     Writes,
     /// It changes something, and the model has read text that the person has not typed.
     Untrusted,
-    /// It declares that it destroys, or the person says so.
+    /// Its tool declares that it destroys, or the person says so.
     Destroys,
     /// Something private would leave.
     Leaves,

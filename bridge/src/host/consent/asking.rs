@@ -44,7 +44,7 @@ pub enum Decision {
     Nobody,
 }
 
-/// Asks the person by the form of an AI client; gives the answer.
+/// Asks the person by the form of an AI client, and returns the answer.
 pub type Form = Rc<dyn Fn(&Approval) -> Pin<Box<dyn Future<Output = Option<Decision>>>>>;
 
 /// A question.
@@ -59,7 +59,7 @@ pub(super) struct OpenApproval {
     /// The connection whose request it is about.
     pub client: u64,
     answer: RefCell<Option<oneshot::Sender<Decision>>>,
-    /// The time since which nobody waits for an answer.
+    /// The time since which nobody has waited for an answer.
     missed: Cell<u64>,
 }
 
@@ -153,7 +153,7 @@ impl OpenApprovals {
         decision
     }
 
-    /// Takes an answer; gives the question, and whether somebody waits for it.
+    /// Takes an answer. Returns the question, and true if it was still waited for.
     pub fn answer(&self, id: &str, decision: &Decision) -> Option<(Rc<OpenApproval>, bool)> {
         let asked = self.open.borrow_mut().remove(id)?;
         let waits =
@@ -222,7 +222,7 @@ impl OpenApproval {
         self.answer.borrow().as_ref().is_some_and(|sender| !sender.is_closed())
     }
 
-    /// The question as it is now.
+    /// The question in its present state.
     pub fn view(&self) -> Approval {
         let state = match &*self.answer.borrow() {
             None => "answered",
@@ -233,7 +233,7 @@ impl OpenApproval {
     }
 }
 
-/// The arguments of a call as they are shown.
+/// The arguments of a call in the form for the person.
 pub(super) fn fields(arguments: &str) -> Vec<ApprovalField> {
     let shown = shown::fields(arguments).into_iter();
     shown.map(|shown::Field { key, text, bytes }| ApprovalField { key, text, bytes }).collect()

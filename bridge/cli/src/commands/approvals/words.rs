@@ -11,7 +11,7 @@ use crate::table::flatten;
 /// The person, among those on whose behalf something is done.
 const OWNER: &str = "owner";
 
-/// The one who acts.
+/// The party that makes the call.
 pub fn who(question: &Approval) -> String {
     let whom = flatten(&question.principal);
     match &*question.who {

@@ -30,7 +30,7 @@ const KINDS: [(&[u8], usize, &str); 4] = [
     (b"WEBP", 8, "image/webp"),
 ];
 
-/// The request, with all files read that it names.
+/// The request, with all named files read.
 pub fn chat(question: &AskOptions) -> Result<LlmChat, Failure> {
     let schema = question.schema.as_deref().map(schema).transpose()?;
     let (text, attached) = said(question)?;
@@ -164,7 +164,7 @@ fn image(path: &str) -> Result<ChatPart, Failure> {
         .ok_or_else(|| Failure::Usage(format!("--image {path}: the file is not a PNG, JPEG, GIF or WebP")))
 }
 
-/// The image that these bytes are; `None` where they are none.
+/// The image in these bytes. None if they are no image.
 pub fn picture(bytes: &[u8]) -> Option<ChatPart> {
     let is_it =
         |(begin, at, _): &&(&[u8], usize, &str)| bytes.get(*at..).is_some_and(|rest| rest.starts_with(begin));

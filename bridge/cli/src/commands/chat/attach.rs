@@ -16,7 +16,7 @@ const LONGEST_TEXT: usize = 1_000_000;
 /// The longest title of an attachment, in bytes.
 const LONGEST_TITLE: usize = 1000;
 
-/// An estimate where nobody has counted.
+/// The estimate while no tokens are counted.
 const BYTES_PER_TOKEN: usize = 4;
 
 /// The part of the message that a file becomes, and its description.

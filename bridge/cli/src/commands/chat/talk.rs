@@ -19,7 +19,7 @@ use crate::args::{Chat, servers_of};
 use crate::client::{Client, QUICK};
 use crate::table::flatten;
 
-/// The number of messages that are shown when a session goes on.
+/// The number of messages that are shown when a session is resumed.
 const SHOWN: usize = 6;
 
 /// Advice for a person who wants more than came.
@@ -50,7 +50,7 @@ pub struct Talk<'a, 'b> {
     /// Its id, once a message was sent.
     session: Option<String>,
     model: Option<String>,
-    /// The servers whose tools may be used; absent: all.
+    /// The servers whose tools may be used. All of them if absent.
     servers: Option<Vec<String>>,
     /// Instructions of a session that is begun here.
     system: Option<String>,
@@ -92,7 +92,7 @@ impl<'a, 'b> Talk<'a, 'b> {
         Ok(talk)
     }
 
-    /// Goes on with a session; what was typed with it changes it.
+    /// Resumes a session, and changes it by the typed options.
     fn resume(&mut self, session_id: String, wanted: &Chat) -> Result<(), Failure> {
         let got = self.client.ask(&ChatGetSession { session_id }, QUICK)?.into_value();
         let (session, messages) = (got.session, got.messages);
@@ -222,7 +222,7 @@ impl<'a, 'b> Talk<'a, 'b> {
         Ok(self.console.note(&ending::spent(&answer))?)
     }
 
-    /// The session, begun if there is none yet.
+    /// The session. Begins one if there is none yet.
     fn session(&mut self) -> Result<String, Failure> {
         if let Some(session) = &self.session {
             return Ok(session.clone());
@@ -276,7 +276,7 @@ impl<'a, 'b> Talk<'a, 'b> {
         Ok(self.console.note(&text)?)
     }
 
-    /// The end: a private session goes, another one is named.
+    /// Ends the talk: deletes a private session, and names another one.
     pub fn leave(&mut self) -> Result<(), Failure> {
         let Some(session_id) = self.session.clone() else { return Ok(()) };
         if !self.private {
@@ -288,7 +288,7 @@ impl<'a, 'b> Talk<'a, 'b> {
     }
 }
 
-/// The person's last message, as far as it is text.
+/// The person's last message, if it has text.
 fn last_of(messages: &[ChatMessage]) -> Option<SentMessage> {
     let last = messages.iter().rfind(|message| message.role == "user")?;
     Some(SentMessage { text: transcript::words(last.content.as_ref()), attached: Vec::new() })

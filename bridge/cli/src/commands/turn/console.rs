@@ -68,7 +68,7 @@ impl<'a> Console<'a> {
         !self.is_at_margin
     }
 
-    /// A piece of the answer. As JSON it comes whole at the end.
+    /// Prints a piece of the answer. As JSON the answer comes whole at the end.
     pub fn piece(&mut self, text: &str) -> io::Result<()> {
         if self.is_silent || self.screen.json || text.is_empty() {
             return Ok(());

@@ -65,7 +65,7 @@ impl ApprovalQuestion {
         self.0.answers.iter().any(|offered| offered == answer)
     }
 
-    /// Reads a line; `None` where it is no answer to this question. The end of all lines is a no.
+    /// Reads a line. None if it is no answer to this question. The end of input is a no.
     pub fn read(&self, line: Option<&str>) -> Option<Said> {
         match line {
             Some(line) => read(line).filter(|said| self.offers(said.answer)),
@@ -109,7 +109,7 @@ impl ApprovalQuestion {
     }
 }
 
-/// A key. One that could look like a key with its value stands in quotes.
+/// A key, in quotes if it could be taken for a key with its value.
 fn key(key: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "._-[]$@".contains(c);
     match !key.is_empty() && key.chars().all(is_plain) {
@@ -118,7 +118,7 @@ fn key(key: &str) -> String {
     }
 }
 
-/// Reads a line; `None` where it is no answer at all.
+/// Reads a line. None if it is no answer at all.
 fn read(line: &str) -> Option<Said> {
     let line = line.trim();
     let (word, rest) = match line.find(|c: char| !c.is_alphanumeric()) {
