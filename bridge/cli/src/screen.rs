@@ -9,6 +9,7 @@ use std::os::fd::AsFd;
 use std::process::{Command, Stdio};
 
 use harbor_client::terminal::disarm;
+use harbor_ipc_proto::field::PutField;
 
 use crate::pretty::pretty;
 use crate::table::{Table, fit};
@@ -111,6 +112,14 @@ impl Screen {
             true => self.text(&pretty(json)),
             false => self.text(json),
         }
+    }
+
+    /// Prints an object as a line of JSON, at once.
+    pub fn event(&mut self, event: &impl PutField) -> io::Result<()> {
+        let mut line = Vec::new();
+        event.put(&mut line);
+        line.push(b'\n');
+        self.piece(&String::from_utf8_lossy(&line))
     }
 
     /// Prints a table.

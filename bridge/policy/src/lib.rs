@@ -32,6 +32,7 @@ pub mod nodes;
 pub mod oauth;
 pub mod origin;
 pub mod package;
+pub mod prices;
 pub mod program;
 pub mod progress;
 pub mod pythons;

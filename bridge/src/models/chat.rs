@@ -27,6 +27,7 @@ use harbor_policy::access::ModelPermit;
 use harbor_policy::budget::{ANSWER, BudgetTicket};
 use harbor_policy::empty_answer;
 use harbor_policy::models::{KEYS, Use, estimate, has_model, is_local, is_model, lists_all, split_model};
+use harbor_policy::prices::Price;
 use harbor_policy::suggest::hint;
 
 use super::asking::ModelRequestGuard;
@@ -142,6 +143,8 @@ pub(super) struct Bill {
     began: Instant,
     /// An estimate of the tokens that are sent.
     pub(super) input: u64,
+    /// None if it is not known.
+    price: Option<Price>,
     /// True if it was sent.
     pub(super) is_sent: Cell<bool>,
     code: Cell<Option<Code>>,
@@ -376,6 +379,7 @@ impl Models {
             model: model.to_owned(),
             began: Instant::now(),
             input,
+            price: self.price_of(provider, model),
             is_sent: Cell::new(false),
             // Until the request has ended by itself.
             code: Cell::new(Some(Code::Cancelled)),
@@ -492,7 +496,7 @@ impl Bill {
     }
 
     fn used(&self) -> TokenUsage {
-        self.answer.borrow().used(self.input)
+        self.answer.borrow().used(self.input, self.price)
     }
 }
 

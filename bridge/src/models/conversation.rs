@@ -23,6 +23,7 @@ use harbor_ipc_proto::model::{
 use harbor_ipc_proto::strings::text_of;
 use harbor_policy::empty_answer::Emptiness;
 use harbor_policy::models::estimate;
+use harbor_policy::prices::{Cost, Price};
 
 use super::errors::invalid;
 use crate::store::models::{Exactness, TokenUsage};
@@ -273,15 +274,19 @@ impl PartialAnswer {
     }
 
     /// The tokens used: as the provider reports them, else by the length of the texts.
-    pub(super) fn used(&self, input: u64) -> TokenUsage {
+    pub(super) fn used(&self, input: u64, price: Option<Price>) -> TokenUsage {
         let told = self.usage.unwrap_or_default();
         let is_exact = told.input_tokens.is_some() && told.output_tokens.is_some();
+        let input = told.input_tokens.unwrap_or(input).min(MOST_TOKENS);
+        let output = told.output_tokens.unwrap_or_else(|| estimate(self.bytes)).min(MOST_TOKENS);
+        let cached = told.cached_tokens.unwrap_or_default().min(MOST_TOKENS);
         TokenUsage {
-            input: told.input_tokens.unwrap_or(input).min(MOST_TOKENS),
-            output: told.output_tokens.unwrap_or_else(|| estimate(self.bytes)).min(MOST_TOKENS),
-            cached: told.cached_tokens.unwrap_or_default().min(MOST_TOKENS),
+            input,
+            output,
+            cached,
             reasoning: told.reasoning_tokens.unwrap_or_default().min(MOST_TOKENS),
             exactness: if is_exact { Exactness::Exact } else { Exactness::Estimated },
+            cost: price.map_or(Cost::UNKNOWN, |price| price.cost(input, cached, output)),
         }
     }
 
@@ -437,7 +442,7 @@ pub(super) fn told(event: &Event) -> Option<ChatEvent> {
         },
         Event::Usage(usage) => {
             let answer = PartialAnswer { usage: Some(*usage), ..PartialAnswer::default() };
-            ChatEvent { usage: Some(usage_view(answer.used(0))), ..nothing("usage") }
+            ChatEvent { usage: Some(usage_view(answer.used(0, None))), ..nothing("usage") }
         }
         Event::End { finish, .. } => ChatEvent { text: Some(finish.name().to_owned()), ..nothing("end") },
         Event::Error(failure) => {
@@ -454,6 +459,7 @@ pub fn usage_view(used: TokenUsage) -> ChatUsage {
         cached_tokens: used.cached,
         reasoning_tokens: used.reasoning,
         exactness: used.exactness.name().into(),
+        cost_microdollars: used.cost.whole(),
     }
 }
 

@@ -15,6 +15,7 @@ use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::link::model::{Cause, Failure, Model, ModelState};
 use harbor_ipc_proto::model::{Dialect, Setting};
 use harbor_policy::models::{has_model, is_local};
+use harbor_policy::prices::price;
 use harbor_policy::windows::{self, ASSUMED, LEAST, TooLong, WindowFacts, WindowSource};
 
 use super::errors::{invalid, no_model, unstored};
@@ -213,6 +214,9 @@ impl Models {
         let (window, from) = self.window(provider, &model.id, Some(model));
         let is_known = from != WindowSource::Assumed;
         let sent = self.sent.borrow().get(&key(provider, &model.id, Some(model))).copied();
+        let is_local = is_local(&provider.base_url);
+        // On this machine all is free, and what a program there passes on has no price in the table.
+        let rates = price(&provider.kind, &model.id).filter(|_| !is_local).map(|price| price.base);
         ModelView {
             id: format!("{}:{}", provider.id, model.id),
             provider: provider.id.clone(),
@@ -222,12 +226,14 @@ impl Models {
             tools: model.tools,
             vision: model.vision,
             reasoning: model.reasoning,
-            is_local: is_local(&provider.base_url) && !model.is_remote,
+            is_local: is_local && !model.is_remote,
             window_from: is_known.then(|| from.name().into()),
             loaded_window: model.loaded_window.map(Into::into),
             sent_window: sent.map(Into::into),
             state: model.state.map(|state| state.name().into()),
             problem: problem(model),
+            input_price: rates.map(|rates| rates.input),
+            output_price: rates.map(|rates| rates.output),
         }
     }
 }

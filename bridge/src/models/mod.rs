@@ -29,6 +29,7 @@ mod open_request;
 mod owners;
 mod pictures;
 mod ports;
+mod pricing;
 mod record;
 mod usage;
 

@@ -20,6 +20,7 @@ use harbor_ipc_proto::client::{
 use harbor_ipc_proto::field::Message as _;
 use harbor_policy::access::{ModelPermit, Pass};
 use harbor_policy::budget::{EVERYBODY, OF_AN_ORIGIN, OWNER};
+use harbor_policy::prices;
 use harbor_policy::sampling::server_of;
 
 use super::client::Client;
@@ -269,7 +270,7 @@ pub(super) async fn count(router: &Router, pass: Pass, message: LlmCountTokens) 
 
 pub(super) async fn usage(router: &Router, message: &LlmUsage) -> Handled {
     let usage = router.models.usage(message.since.unwrap_or(0), message.group_by.as_deref()).await?;
-    reply(LlmUsageResult { usage })
+    reply(LlmUsageResult { usage, prices: prices::source().to_owned() })
 }
 
 pub(super) async fn set_budget(router: &Rc<Router>, client: &Client, message: LlmSetBudget) -> Handled {

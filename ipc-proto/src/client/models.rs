@@ -104,6 +104,11 @@ define_sent! {
         state: Option<Word>,
         /// Why it could not be loaded the last time; absent when it could.
         problem: Option<String>,
+        /// The price of a million tokens that are sent, in millionths of a dollar; absent when not known, and for models on
+        /// this machine.
+        input_price: Option<u64>,
+        /// The price of a million tokens that come, in millionths of a dollar; absent as `input_price` is.
+        output_price: Option<u64>,
     }
     /// A model that the person has given a name.
     "ConfiguredModel" ConfiguredModel {
@@ -212,6 +217,8 @@ define_sent! {
         reasoning_tokens: u64,
         /// `exact`: the provider counted them; `estimated`: from the length of the text; `unknown`.
         exactness: Word,
+        /// The price of these tokens, in millionths of a dollar: 0 for a model on this machine; absent when not known.
+        cost_microdollars: Option<u64>,
     }
     /// The answer of a model.
     "ChatResponse" ChatResponse {
@@ -273,6 +280,10 @@ define_sent! {
         reasoning_tokens: u64,
         /// As in `ChatUsage`, for the least exact of the requests.
         exactness: Word,
+        /// The price of the requests whose price is known, in millionths of a dollar.
+        cost_microdollars: u64,
+        /// The number of requests whose price is not known.
+        unpriced_requests: u64,
     }
     /// A budget: how many tokens a principal may use.
     "Budget" BudgetView {

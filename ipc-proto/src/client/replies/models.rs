@@ -215,6 +215,8 @@ define_sent! {
     "llm_usage" LlmUsageResult {
         /// The rows, the newest day first.
         usage: Vec<ModelUsageView>,
+        /// The day and the source of the table of prices, as `2026-11-29 genai-prices 0.2.3`.
+        prices: String,
     }
     /// The budget holds from the next request on.
     "llm_set_budget" LlmSetBudgetResult {

@@ -5,11 +5,12 @@
 
 use harbor_ipc_proto::client::{BudgetView, LlmListModelsResult, ModelUsageView, ModelView, ProviderView};
 
+use crate::money::dollars;
 use crate::table::Table;
 
 /// `default`: the id of the one that is used where none is named.
 pub fn models(models: &[ModelView], default: Option<&str>) -> Table {
-    let mut table = Table::new(&["MODEL", "CONTEXT", "CAN", "RUNS"]);
+    let mut table = Table::new(&["MODEL", "CONTEXT", "CAN", "RUNS", "PRICE"]).without(&["PRICE"]);
     for model in models {
         let abilities = [(model.tools, "tools"), (model.vision, "images"), (model.reasoning, "reasoning")];
         let can: Vec<_> =
@@ -19,6 +20,7 @@ pub fn models(models: &[ModelView], default: Option<&str>) -> Table {
             or_dash(model.context_window),
             if can.is_empty() { "-".into() } else { can.join(", ") },
             format!("{}{}", place(model.is_local), state(model)),
+            price(model),
         ]);
     }
     table
@@ -45,6 +47,15 @@ pub fn window(model: &ModelView) -> String {
         (None, _) => {
             format!("the provider does not say the window of {id}; Harbor takes it for 32768 tokens")
         }
+    }
+}
+
+/// `$2.50 in, $10.00 out`, for a million tokens.
+fn price(model: &ModelView) -> String {
+    match (model.input_price, model.output_price) {
+        _ if model.is_local => "free".into(),
+        (Some(input), Some(output)) => format!("{} in, {} out", dollars(input), dollars(output)),
+        _ => "-".into(),
     }
 }
 
@@ -97,7 +108,7 @@ pub fn found(providers: &[ProviderView]) -> Table {
 }
 
 pub fn usage(rows: &[ModelUsageView]) -> Table {
-    let mut table = Table::new(&["DAY", "WHO", "MODEL", "REQUESTS", "IN", "OUT", "COUNT"])
+    let mut table = Table::new(&["DAY", "WHO", "MODEL", "REQUESTS", "IN", "OUT", "COST", "COUNT"])
         .without(&["COUNT", "REQUESTS"]);
     let text = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".into());
     for row in rows {
@@ -108,10 +119,20 @@ pub fn usage(rows: &[ModelUsageView]) -> Table {
             row.requests.to_string(),
             row.input_tokens.to_string(),
             row.output_tokens.to_string(),
+            cost(row),
             row.exactness.to_string(),
         ]);
     }
     table
+}
+
+/// The cost of the requests of a row, as far as it is known.
+fn cost(row: &ModelUsageView) -> String {
+    match row.unpriced_requests {
+        0 => dollars(row.cost_microdollars),
+        all if all >= row.requests => "unknown".into(),
+        some => format!("{} without {some}", dollars(row.cost_microdollars)),
+    }
 }
 
 pub fn budgets(budgets: &[BudgetView]) -> Table {
