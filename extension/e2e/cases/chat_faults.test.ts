@@ -139,10 +139,52 @@ for (const inBrowser of inBrowsers) {
           const { bridge } = JSON.parse(await world.harbor.cli("status", "--json"));
           execFileSync("kill", ["-9", String(bridge.pid)]);
           await panel.says(".conversation li:nth-child(3) .text", /<hang>/);
+          // What was seen stays to be seen, and is said to be all that there is.
+          await panel.says(".conversation li:nth-child(4) .markdown", /and/);
+          await panel.says(".conversation li:last-child [data-code]", /Harbor ended in the middle of this answer/);
           await until("a chat that can be said something", async () => (await panel.count("#send")) > 0 || undefined);
           echo.script.push(async () => "after");
           await say(panel, "go on");
           await panel.says(".conversation li.answer:last-child .markdown", /after/);
+        }),
+      ));
+
+    test("of two windows that send at once one is answered, and the other has its words again", () =>
+      inBrowser.run(async (world: World) =>
+        talking(world, async (panel) => {
+          await say(panel, "first");
+          await panel.says(".conversation .answer .markdown", /first/);
+          const other = await Sidebar.open(world.browser, await placeOf(panel));
+          await other.says(".conversation .answer .markdown", /first/);
+          const both: [Sidebar, string][] = [
+            [panel, "from one <rate 2 2>"],
+            [other, "from the other <rate 2 2>"],
+          ];
+          await Promise.all(both.map(([one, text]) => one.type("#say-text", text)));
+          await Promise.all(both.map(([one]) => one.page.run("document.querySelector('#send').click()")));
+          const typed = ([one]: [Sidebar, string]) => one.page.run("return document.querySelector('#say-text').value") as Promise<string>;
+          const late = await until("the words that came back", async () => (await Promise.all(both.map(typed))).map((text, at) => [text, at] as const).find(([text]) => text !== ""));
+          assert.equal(late[0], both[late[1]]?.[1]);
+          await both[late[1]]?.[0].says("#foot", /Another window sent a message first/);
+          for (const [one] of both) await one.says(".conversation li.answer:last-child .markdown", /3@/);
+        }),
+      ));
+
+    test("Escape stops the first answer of a chat, and the keyboard stays in the field; a chat that is deleted elsewhere waits for nothing", () =>
+      inBrowser.run(async (world: World) =>
+        talking(world, async (panel) => {
+          const press = (key: string) => panel.page.run(`document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key: "${key}", bubbles: true, cancelable: true }))`);
+          await panel.type("#say-text", "<hang>");
+          await panel.page.run(`document.querySelector("#say-text").focus()`);
+          await press("Enter");
+          await panel.says(".conversation .answer .markdown", /and/);
+          assert.equal(await panel.page.run("return document.activeElement?.id"), "say-text");
+          await press("Escape");
+          await panel.says(".conversation li:last-child", /You stopped it/);
+          await say(panel, "<hang>");
+          await panel.says(".conversation li:nth-child(5) .markdown, .conversation li:nth-child(4) .markdown", /and/);
+          await world.harbor.cli("sessions", "delete", (await placeOf(panel)).replace("chat/", ""));
+          await until("a chat that waits for nothing", async () => ((await panel.count("#send")) > 0 && (await panel.count(".under-way")) === 0) || undefined);
         }),
       ));
 
