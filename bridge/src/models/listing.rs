@@ -12,12 +12,18 @@ use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{EnvironmentKey, ModelView, ProviderView, UsableModel};
 use harbor_ipc_proto::link::model::{Cause, Failure, Found, FromModel, Model, PLACES, ProviderPort, ToModel};
 use harbor_policy::models::{about, id_for, is_local, local_port};
-use tokio::task::JoinSet;
+use tokio::sync::watch;
 
 use super::errors::failed;
 use super::owners::another_person_at;
 use super::{Models, ports};
 use crate::store::models::Provider;
+
+/// How long the lists of all providers are waited for.
+const SHORT: Duration = Duration::from_secs(2);
+
+/// A list on its way: none while it is not there, none in it if it does not come.
+pub(super) type ComingList = Option<Option<Rc<[ModelView]>>>;
 
 /// How long a list, a check or a count is waited for, and a detection.
 pub(super) const PATIENCE: Duration = Duration::from_secs(20);
@@ -60,27 +66,42 @@ impl Models {
         self.list(&provider).await.map_err(|failure| failed(&failure, id, "", false))
     }
 
-    /// The models of all enabled providers, which are asked at the same time.
+    /// The models of all enabled providers, which are asked at the same time. Who takes longer than [`SHORT`] is not waited
+    /// for: its last list stands for it, and the one that comes later is kept for the next time.
     pub async fn list_all(self: &Rc<Self>) -> Listed {
         let enabled: Vec<_> = self.providers.borrow().values().filter(|one| one.enabled).cloned().collect();
-        let mut asked = JoinSet::new();
-        for provider in enabled {
-            let models = self.clone();
-            asked.spawn_local(async move {
-                let list = models.list(&provider).await;
-                (provider.id, list)
-            });
-        }
-        let mut all = asked.join_all().await;
-        all.sort_by(|(a, _), (b, _)| a.cmp(b));
+        let until = tokio::time::Instant::now() + SHORT;
+        let asked: Vec<_> = enabled.iter().map(|provider| self.list_soon(provider)).collect();
         let mut listed = Listed::default();
-        for (id, list) in all {
-            match list {
-                Ok(models) => listed.models.extend(models),
-                Err(_) => listed.failed.push(id),
+        for (provider, mut asked) in enabled.iter().zip(asked) {
+            let came = tokio::time::timeout_at(until, asked.wait_for(Option::is_some)).await;
+            let came = came.ok().and_then(Result::ok).and_then(|list| list.clone());
+            let known = || self.known.borrow().get(&provider.id).cloned();
+            match came.unwrap_or_else(known) {
+                Some(models) => listed.models.extend(models.iter().cloned()),
+                None => listed.failed.push(provider.id.clone()),
             }
         }
         listed
+    }
+
+    /// Asks a provider for its models, or waits with whoever asks it already. Goes on when nobody waits any more, for
+    /// [`PATIENCE`] at most.
+    fn list_soon(self: &Rc<Self>, provider: &Provider) -> watch::Receiver<ComingList> {
+        let mut coming = self.coming.borrow_mut();
+        coming.retain(|_, list| list.has_changed().is_ok());
+        if let Some(list) = coming.get(&provider.id) {
+            return list.clone();
+        }
+        let (told, list) = watch::channel(None);
+        coming.insert(provider.id.clone(), list.clone());
+        let (models, provider) = (self.clone(), provider.clone());
+        tokio::task::spawn_local(async move {
+            let list = models.list(&provider).await;
+            // Nobody may wait for it any more.
+            let _ = told.send(Some(list.ok().map(Into::into)));
+        });
+        list
     }
 
     /// The models of all providers, as origins see them.
@@ -111,7 +132,10 @@ impl Models {
         self.note_answer(&provider.id, answer.as_ref().err());
         let here = is_local(&provider.base_url);
         let models: Vec<_> = answer?.into_iter().map(|model| view(&provider.id, here, model)).collect();
-        self.known.borrow_mut().insert(provider.id.clone(), models.as_slice().into());
+        // One that was changed or removed meanwhile has other models.
+        if self.providers.borrow().get(&provider.id).is_some_and(|now| now.base_url == provider.base_url) {
+            self.known.borrow_mut().insert(provider.id.clone(), models.as_slice().into());
+        }
         Ok(models)
     }
 

@@ -37,6 +37,8 @@ use harbor_ipc_proto::model::{Dialect, Kind};
 use harbor_policy::budget::Budgets;
 use harbor_policy::models::{about, is_local};
 
+use tokio::sync::watch;
+
 use crate::keeper::{WorkerKeeper, WorkerParts, WorkerTimeouts};
 use crate::link::worker::model::ModelLink;
 use crate::store::StoreError;
@@ -51,6 +53,7 @@ pub use self::counting::CountedConversation;
 pub use self::listing::{Checked, Detected, Listed};
 pub use self::record::{ModelCaller, Noted};
 
+use self::listing::ComingList;
 use self::open_request::OpenModelRequest;
 
 /// A model may think for minutes before its first word. The worker ends requests that exceed its own limits.
@@ -96,6 +99,8 @@ pub struct Models {
     last: Cell<u32>,
     /// The models that providers have listed, until the provider is changed.
     known: RefCell<BTreeMap<String, Rc<[ModelView]>>>,
+    /// The lists that providers are asked for at this moment, for all who ask for all lists.
+    coming: RefCell<BTreeMap<String, watch::Receiver<ComingList>>>,
     /// Models that their providers did not know when they were last asked, and the time of that.
     untold: RefCell<BTreeMap<(String, String), Instant>>,
     listener: RefCell<Option<Rc<dyn Fn()>>>,
@@ -139,6 +144,7 @@ impl Models {
             open: RefCell::default(),
             last: Cell::default(),
             known: RefCell::default(),
+            coming: RefCell::default(),
             untold: RefCell::default(),
             listener: RefCell::default(),
             may_start: Cell::default(),

@@ -28,6 +28,7 @@ mod install;
 mod mcp;
 mod mcp_client;
 mod metrics;
+mod model_events;
 mod models;
 mod oauth;
 mod open_questions;

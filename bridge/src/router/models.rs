@@ -10,12 +10,12 @@ use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{
     HostLlmChat, HostLlmChatResult, HostLlmListModels, HostLlmListModelsResult, LlmAddProvider,
     LlmAddProviderResult, LlmChat, LlmChatResult, LlmCheckProviderResult, LlmConfigureProvider,
-    LlmConfigureProviderResult, LlmCountTokens, LlmCountTokensResult, LlmDetectResult, LlmEvent,
-    LlmGetActiveResult, LlmGetConfigResult, LlmGetSupportedProvidersResult, LlmListBudgetsResult,
-    LlmListModelsForResult, LlmListModelsResult, LlmListProvidersResult, LlmMore, LlmMoreResult,
-    LlmRemoveApiKey, LlmRemoveApiKeyResult, LlmRemoveProvider, LlmRemoveProviderResult, LlmSetActive,
-    LlmSetActiveResult, LlmSetApiKey, LlmSetApiKeyResult, LlmSetBudget, LlmSetBudgetResult, LlmSetModel,
-    LlmSetModelResult, LlmUsage, LlmUsageResult,
+    LlmConfigureProviderResult, LlmCountTokens, LlmCountTokensResult, LlmDetectResult, LlmGetActiveResult,
+    LlmGetConfigResult, LlmGetSupportedProvidersResult, LlmListBudgetsResult, LlmListModelsForResult,
+    LlmListModelsResult, LlmListProvidersResult, LlmMore, LlmMoreResult, LlmRemoveApiKey,
+    LlmRemoveApiKeyResult, LlmRemoveProvider, LlmRemoveProviderResult, LlmSetActive, LlmSetActiveResult,
+    LlmSetApiKey, LlmSetApiKeyResult, LlmSetBudget, LlmSetBudgetResult, LlmSetModel, LlmSetModelResult,
+    LlmUsage, LlmUsageResult,
 };
 use harbor_ipc_proto::field::Message as _;
 use harbor_policy::access::{ModelPermit, Pass};
@@ -23,6 +23,7 @@ use harbor_policy::budget::{EVERYBODY, OF_AN_ORIGIN, OWNER};
 
 use super::client::Client;
 use super::grants::asker;
+use super::model_events;
 use super::refusals::denied;
 use super::reply::{Handled, reply};
 use super::state::Router;
@@ -228,9 +229,10 @@ async fn answered(
     wishes: Wishes,
 ) -> Result<Chatted, ErrorBody> {
     let stream = wishes.streams.then(|| client.stream(&id.into(), wishes.counts)).flatten();
+    let (max_frame, _) = client.takes();
     let push = async |event| {
         if let Some(stream) = &stream {
-            stream.push(|id, seq| LlmEvent { request_id: id.to_owned(), seq, event }).await;
+            model_events::push(stream, event, max_frame).await;
         }
     };
     let chatted = router.models.chat(permit, who, ask, push).await?;

@@ -208,7 +208,8 @@ define_sent! {
         call_id: Option<String>,
         /// In `tool_call_start`: the tool's name.
         name: Option<String>,
-        /// In `tool_call_arguments`: the next piece of the arguments. In `tool_call_end`: all of them.
+        /// In `tool_call_arguments`: the next piece of the arguments. In `tool_call_end`: all of them; absent where they are
+        /// longer than the client's frames.
         arguments: Option<String>,
         /// In `usage`: the tokens so far.
         usage: Option<ChatUsage>,

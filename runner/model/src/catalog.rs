@@ -14,6 +14,7 @@ use crate::failure::{failed, no_such_thing};
 use crate::places::beside;
 use crate::provider_http::{Clients, Way};
 
+mod pages;
 mod read;
 
 /// In all.
@@ -44,20 +45,20 @@ async fn list(clients: &Clients, target: &Target) -> Result<Vec<Model>, Failure>
     let way = clients.way(target)?;
     match (target.dialect, target.kind) {
         (Dialect::Ollama, _) => ollama(&way).await,
-        (Dialect::Anthropic, _) => Ok(read::list(&json(&way, way.endpoint("models?limit=1000")).await?)),
+        (Dialect::Anthropic, _) => pages::all(&way, "models?limit=1000", read::list).await,
         (_, Kind::LmStudio) => match json(&way, beside(&way.base, "/api/v1/models")).await {
             Ok(list) => Ok(read::lm_studio(&list)),
-            Err(_) => Ok(read::list(&json(&way, way.endpoint("models")).await?)),
+            Err(_) => pages::all(&way, "models", read::list).await,
         },
         (_, Kind::LlamaServer | Kind::Llamafile) => {
-            let mut models = read::list(&json(&way, way.endpoint("models")).await?);
+            let mut models = pages::all(&way, "models", read::list).await?;
             // What it does not tell is not known; the models are.
             if let Ok(props) = json(&way, beside(&way.base, "/props")).await {
                 read::props(&props, &mut models);
             }
             Ok(models)
         }
-        _ => Ok(read::list(&json(&way, way.endpoint("models")).await?)),
+        _ => pages::all(&way, "models", read::list).await,
     }
 }
 

@@ -7,7 +7,7 @@
 //!    Event ◄── answer: calls, thoughts, end ◄── dialect: one file a format ◄── stream: bytes cut anywhere
 //! ```
 //!
-//! Pure: `answer`, `dialect`, `errors`, `names`, `pictures`, `places`, `retry`, `schema`, `stream`, `thoughts`, `turns`. A process of its own, so that
+//! Pure: `answer`, `dialect`, `errors`, `halves`, `names`, `pictures`, `places`, `retry`, `schema`, `stream`, `thoughts`, `turns`. A process of its own, so that
 //! parsers of providers' bytes, TLS and keys in use are away from the bridge. Must never write a payload or a key into a text
 //! for a log, follow a redirect, or keep anything of a request after its end.
 
@@ -22,6 +22,7 @@ mod detect;
 pub mod dialect;
 mod errors;
 mod failure;
+mod halves;
 mod names;
 mod open;
 mod pictures;

@@ -5,6 +5,7 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::time::SystemTime;
 
 use harbor_ipc_proto::link::model::{Cause, Failure, Target};
 use harbor_ipc_proto::model::Dialect;
@@ -188,7 +189,7 @@ impl Way {
 
     async fn refusal(&self, mut answer: Response) -> Refusal {
         let says_retry = crate::retry::says(answer.headers());
-        let retry_after_ms = crate::retry::asked(answer.headers());
+        let asked = crate::retry::asked(answer.headers(), SystemTime::now());
         let status = answer.status().as_u16();
         let body = body::read(&mut answer, MAX_ERROR).await.unwrap_or_default();
         let said = errors::read(&body).unwrap_or_default();
@@ -197,6 +198,7 @@ impl Way {
             false => self.words(&said.message),
         };
         let cause = errors::cause(Some(status), &said);
+        let retry_after_ms = asked.or(said.retry_after_ms);
         let failure = Failure { cause, status: Some(status), retry_after_ms, message };
         Refusal { failure, about: said.about, says_retry }
     }

@@ -5,6 +5,7 @@
 use harbor_ipc_proto::link::model::{Cause, Chat, Failure};
 use harbor_ipc_proto::model::{Dialect, Kind, ToolChoice};
 use serde::Serialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::failure::failed;
@@ -87,6 +88,15 @@ pub(crate) fn raw(text: &str) -> Box<RawValue> {
 /// The arguments of a call as an object: a model may have written something else, which no provider takes back as input.
 pub(crate) fn object(arguments: &str) -> Box<RawValue> {
     raw(if arguments.trim_start().starts_with('{') { arguments } else { "{}" })
+}
+
+/// A word that some write as a number.
+pub(crate) fn word(value: Option<Value>) -> Option<String> {
+    match value? {
+        Value::String(text) => Some(text),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
 }
 
 /// True if tools are sent at all: providers refuse an empty list.

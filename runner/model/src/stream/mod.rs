@@ -6,6 +6,8 @@
 //!
 //! Owns the end rule: an answer is good only once its protocol's own end has come. Where the bytes end before, it is cut.
 
+use std::borrow::Cow;
+
 use harbor_ipc_proto::link::model::{Cause, Failure};
 use harbor_ipc_proto::model::{Dialect, Kind, ModelTool};
 use harbor_web::sse::Parser;
@@ -13,6 +15,7 @@ use harbor_web::sse::Parser;
 use crate::answer::Answer;
 use crate::dialect::{Framing, anthropic, chat, ollama};
 use crate::failure::failed;
+use crate::halves::marked;
 use crate::names::Names;
 
 mod lines;
@@ -82,7 +85,7 @@ impl Stream {
         let mut wrong = None;
         let mut take = |name: &str, data: &[u8]| {
             if wrong.is_none() && !answer.has_ended() {
-                wrong = state.take(name, data, answer).err();
+                wrong = state.take(name, &readable(data, answer), answer).err();
             }
         };
         let fed = match &mut self.frames {
@@ -115,13 +118,23 @@ impl Stream {
             Frames::Whole(body) => Some(std::mem::take(body)),
         };
         if let Some(body) = whole {
+            let body = readable(&body, &mut self.answer);
             self.state.whole(&body, &mut self.answer)?;
         }
         if !self.answer.has_ended() {
-            self.state.end(&mut self.answer);
+            self.state.end(&mut self.answer)?;
         }
         if self.answer.has_ended() { Ok(()) } else { Err(cut()) }
     }
+}
+
+/// JSON without lone halves of characters, which no reader of JSON takes.
+fn readable<'j>(json: &'j [u8], answer: &mut Answer) -> Cow<'j, [u8]> {
+    let json = marked(json);
+    if matches!(json, Cow::Owned(_)) {
+        answer.set_marks();
+    }
+    json
 }
 
 fn cut() -> Failure {
@@ -152,9 +165,10 @@ impl State {
     }
 
     /// Ends an answer whose last word is missing, if its dialect lets it do without.
-    fn end(&mut self, answer: &mut Answer) {
-        if let Self::Chat(reader) = self {
-            reader.end(answer);
+    fn end(&mut self, answer: &mut Answer) -> Result<(), Failure> {
+        match self {
+            Self::Chat(reader) => reader.end(answer),
+            Self::Anthropic(_) | Self::Ollama(_) => Ok(()),
         }
     }
 }

@@ -22,27 +22,37 @@ const CHAT_TEXT: Fixture = fixture!(Chat, "chat-text.sse");
 const CHAT_TOOLS: Fixture = fixture!(Chat, "chat-tools.sse");
 const CHAT_SAME_INDEX: Fixture = fixture!(Chat, "chat-same-index.sse");
 const CHAT_THINK: Fixture = fixture!(Chat, "chat-think.sse");
+const CHAT_HALVES: Fixture = fixture!(Chat, "chat-halves.sse");
+const CHAT_LATE_NAMES: Fixture = fixture!(Chat, "chat-late-names.sse");
+const CHAT_FUNCTION_CALL: Fixture = fixture!(Chat, "chat-function-call.sse");
 const CHAT_ERROR: Fixture = fixture!(Chat, "chat-error.sse");
 const CHAT_CUT: Fixture = fixture!(Chat, "chat-cut.sse");
 const ANTHROPIC_TOOLS: Fixture = fixture!(Anthropic, "anthropic-tools.sse");
 const ANTHROPIC_MAX_TOKENS: Fixture = fixture!(Anthropic, "anthropic-max-tokens.sse");
+const ANTHROPIC_HALVES: Fixture = fixture!(Anthropic, "anthropic-halves.sse");
 const ANTHROPIC_ERROR: Fixture = fixture!(Anthropic, "anthropic-error.sse");
 const OLLAMA_TOOLS: Fixture = fixture!(Ollama, "ollama-tools.ndjson");
 const OLLAMA_PIECES: Fixture = fixture!(Ollama, "ollama-pieces.ndjson");
+const OLLAMA_HALVES: Fixture = fixture!(Ollama, "ollama-halves.ndjson");
 const OLLAMA_ERROR: Fixture = fixture!(Ollama, "ollama-error.ndjson");
 
-const ALL: [Fixture; 12] = [
+const ALL: [Fixture; 17] = [
     CHAT_TEXT,
     CHAT_TOOLS,
     CHAT_SAME_INDEX,
     CHAT_THINK,
+    CHAT_HALVES,
+    CHAT_LATE_NAMES,
+    CHAT_FUNCTION_CALL,
     CHAT_ERROR,
     CHAT_CUT,
     ANTHROPIC_TOOLS,
     ANTHROPIC_MAX_TOKENS,
+    ANTHROPIC_HALVES,
     ANTHROPIC_ERROR,
     OLLAMA_TOOLS,
     OLLAMA_PIECES,
+    OLLAMA_HALVES,
     OLLAMA_ERROR,
 ];
 
@@ -136,6 +146,62 @@ fn another_id_or_name_at_a_known_index_is_another_call() {
         end(Finish::ToolCalls, "stop"),
     ];
     means(&CHAT_SAME_INDEX, &wanted, None);
+}
+
+#[test]
+fn names_that_come_late_or_in_pieces_are_of_one_call() {
+    let wanted = [
+        start("7", "time/get"),
+        more("7", r#"{"n":"#),
+        more("7", "1}"),
+        start("b", "none"),
+        start("c", "late"),
+        more("c", "{}"),
+        stop("7", r#"{"n":1}"#),
+        stop("b", "{}"),
+        stop("c", "{}"),
+        end(Finish::ToolCalls, "tool_calls"),
+    ];
+    means(&CHAT_LATE_NAMES, &wanted, None);
+    let old = [
+        start("call_n_0", "one"),
+        more("call_n_0", r#"{"n":"#),
+        more("call_n_0", "1}"),
+        stop("call_n_0", r#"{"n":1}"#),
+        end(Finish::ToolCalls, "function_call"),
+    ];
+    means(&CHAT_FUNCTION_CALL, &old, None);
+}
+
+#[test]
+fn half_a_character_ends_no_answer() {
+    let lone = |text: &str| Event::Reasoning(text.into());
+    let wanted = [
+        text("ok "),
+        text("😀 \u{fffd}"),
+        lone("\u{fffd}"),
+        start("a", "one"),
+        more("a", r#"{"s":""#),
+        more("a", "😀\"}"),
+        text("\u{fffd}"),
+        stop("a", r#"{"s":"😀"}"#),
+        end(Finish::ToolCalls, "stop"),
+    ];
+    means(&CHAT_HALVES, &wanted, None);
+    let thought = r#"{"signature":"s","thinking":"😀","type":"thinking"}"#;
+    let wanted =
+        [text("ok "), text("😀"), lone("😀"), Event::Opaque(thought.into()), end(Finish::Stop, "end_turn")];
+    means(&ANTHROPIC_HALVES, &wanted, None);
+    let arguments = "{\"s\":\"\u{fffd}\"}";
+    let wanted = [
+        text("ok "),
+        text("😀"),
+        start("7", "one"),
+        more("7", arguments),
+        stop("7", arguments),
+        end(Finish::ToolCalls, "stop"),
+    ];
+    means(&OLLAMA_HALVES, &wanted, None);
 }
 
 #[test]

@@ -61,6 +61,34 @@ fn models_say_what_they_can_do_where_their_provider_tells() {
     assert_eq!(models(Kind::Anthropic, Dialect::Anthropic, &server), [model("c")]);
 }
 
+/// Pages are followed to the last one, and one that brings nothing new is the last.
+#[test]
+fn a_list_in_pages_is_one_list() {
+    let server = Server::start(by_path(&[
+        ("GET /v1/models?limit=1000", r#"{"data":[{"id":"a"},{"id":"b"}],"has_more":true,"last_id":"b&"}"#),
+        ("GET /v1/models?limit=1000&after_id=b%26", r#"{"data":[{"id":"b"},{"id":"c"}],"has_more":false}"#),
+    ]));
+    let all = ["a", "b", "c"].map(model);
+    assert_eq!(models(Kind::Anthropic, Dialect::Anthropic, &server), all);
+    let server = Server::start(|request, _| match request.line.as_str() {
+        "GET /v1/models" => json("200 OK", r#"{"data":["a","b"],"has_more":true}"#),
+        _ => json("200 OK", r#"{"data":["c"],"has_more":true}"#),
+    });
+    assert_eq!(models(Kind::OpenAiCompatible, Dialect::Chat, &server), all);
+    let lines: Vec<_> = server.requests().into_iter().map(|request| request.line).collect();
+    assert_eq!(lines, ["GET /v1/models", "GET /v1/models?after=b", "GET /v1/models?after=c"]);
+}
+
+#[test]
+fn what_is_no_list_of_models_is_told() {
+    let server = Server::start(by_path(&[("GET /v1/models", "{}")]));
+    let mut worker = Driven::start();
+    worker
+        .send(&ToModel::Models { id: 7, target: target(Kind::OpenAiCompatible, Dialect::Chat, server.port) });
+    let FromModel::Failed { id: 7, failure } = worker.heard() else { panic!("a list came") };
+    assert_eq!(failure.cause, Cause::Protocol);
+}
+
 fn check(kind: Kind, dialect: Dialect, server: &Server) -> Option<Failure> {
     let mut worker = Driven::start();
     worker.send(&ToModel::Check { id: 7, target: target(kind, dialect, server.port) });
