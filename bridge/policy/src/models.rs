@@ -71,7 +71,11 @@ pub const TYPES: [About; 12] = [
     local(Kind::LlamaServer, "llama-server", "http://127.0.0.1:8080/v1", Dialect::Chat),
     local(Kind::LmStudio, "LM Studio", "http://127.0.0.1:1234/v1", Dialect::Chat),
     local(Kind::Vllm, "vLLM", "http://127.0.0.1:8000/v1", Dialect::Chat),
-    service(Kind::OpenAi, "OpenAI", "https://api.openai.com/v1", "OPENAI_API_KEY"),
+    // Its newer models take tools in this format only.
+    About {
+        dialect: Dialect::Responses,
+        ..service(Kind::OpenAi, "OpenAI", "https://api.openai.com/v1", "OPENAI_API_KEY")
+    },
     About {
         kind: Kind::Anthropic,
         label: "Anthropic",
@@ -121,7 +125,11 @@ pub fn address(text: &str, allow_private: bool) -> Result<String, &'static str> 
 /// request that Anthropic has for it.
 #[must_use]
 pub fn counts_tokens(kind: Kind, dialect: Dialect) -> bool {
-    dialect == Dialect::Anthropic || matches!(kind, Kind::LlamaServer | Kind::Llamafile)
+    match kind {
+        Kind::LlamaServer | Kind::Llamafile => true,
+        Kind::OpenAi => matches!(dialect, Dialect::Responses | Dialect::Anthropic),
+        _ => dialect == Dialect::Anthropic,
+    }
 }
 
 /// True if the address of a provider is on this machine.

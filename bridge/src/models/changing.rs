@@ -91,9 +91,8 @@ impl Models {
             address(base_url, added.allow_private).map_err(|expected| invalid("base_url", expected))?;
         let dialect = match added.dialect.as_deref() {
             None => about.dialect,
-            Some(name) => {
-                Dialect::from_name(name).ok_or_else(|| invalid("dialect", "chat, anthropic or ollama"))?
-            }
+            Some(name) => Dialect::from_name(name)
+                .ok_or_else(|| invalid("dialect", "chat, anthropic, ollama or responses"))?,
         };
         let name = added.name.unwrap_or_else(|| about.label.to_owned());
         if !is_name(&name) {

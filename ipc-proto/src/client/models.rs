@@ -27,7 +27,7 @@ define_sent! {
         name: String,
         /// Its address.
         base_url: String,
-        /// The format of its requests and answers: `chat`, `anthropic` or `ollama`.
+        /// The format of its requests and answers: `chat`, `anthropic`, `ollama` or `responses`.
         dialect: Word,
         /// True if the person allows its use.
         enabled: bool,

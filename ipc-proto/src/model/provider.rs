@@ -68,6 +68,8 @@ named! {
         Anthropic = "anthropic",
         /// Ollama's own.
         Ollama = "ollama",
+        /// OpenAI's Responses.
+        Responses = "responses",
     }
 }
 

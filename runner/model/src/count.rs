@@ -5,13 +5,13 @@
 use std::time::Duration;
 
 use harbor_ipc_proto::link::model::{Cause, Chat, Failure};
-use harbor_ipc_proto::model::Dialect;
+use harbor_ipc_proto::model::{Dialect, Kind};
 use harbor_policy::models::counts_tokens;
 use serde_json::Value;
 use tokio::time::timeout;
 
 use crate::catalog::MAX_LIST;
-use crate::dialect::{anthropic, written};
+use crate::dialect::{anthropic, responses, written};
 use crate::failure::failed;
 use crate::places::endpoint;
 use crate::provider_http::Clients;
@@ -34,9 +34,16 @@ pub async fn count(clients: &Clients, chat: &Chat) -> Result<u64, Failure> {
 
 async fn ask(clients: &Clients, chat: &Chat) -> Result<u64, Failure> {
     let way = clients.way(&chat.target)?;
-    let body = written(&anthropic::counted(chat))?;
-    // Also where the dialect is another one: what llama-server counts is the same prompt.
-    let url = endpoint(&way.base, Dialect::Anthropic, "messages/count_tokens");
+    let (url, body) = match (chat.target.kind, chat.target.dialect) {
+        (Kind::OpenAi, Dialect::Responses) => {
+            (way.endpoint("responses/input_tokens"), written(&responses::counted(chat))?)
+        }
+        // Also where the dialect is another one: what llama-server counts is the same prompt.
+        _ => {
+            let url = endpoint(&way.base, Dialect::Anthropic, "messages/count_tokens");
+            (url, written(&anthropic::counted(chat))?)
+        }
+    };
     let asked = way.post(url, body, "application/json").await;
     let mut answer = asked.map_err(|refusal| refusal.failure)?;
     let body = way.read(&mut answer, MAX_LIST).await?;

@@ -106,7 +106,7 @@ fn headers(dialect: Dialect, key: Option<&Secret>) -> Result<HeaderMap, Failure>
     if let Some(key) = key.filter(|key| !key.is_empty()) {
         let (name, value) = match dialect {
             Dialect::Anthropic => (HeaderName::from_static("x-api-key"), key.clone()),
-            Dialect::Chat | Dialect::Ollama => {
+            Dialect::Chat | Dialect::Responses | Dialect::Ollama => {
                 (AUTHORIZATION, Secret::new(format!("Bearer {}", key.expose())))
             }
         };

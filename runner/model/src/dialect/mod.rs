@@ -13,6 +13,7 @@ use crate::failure::failed;
 pub mod anthropic;
 pub mod chat;
 pub mod ollama;
+pub mod responses;
 
 /// More tools fail the whole request at OpenAI.
 const OPENAI_TOOLS: usize = 128;
@@ -49,12 +50,18 @@ pub fn prepare(chat: &Chat) -> Result<Prepared, Failure> {
             format!("OpenAI accepts at most {OPENAI_TOOLS} tools, but this request has {}", chat.tools.len());
         return Err(failed(Cause::Refused, why));
     }
-    let (path, body) = match chat.target.dialect {
+    let (kind, dialect) = (chat.target.kind, chat.target.dialect);
+    if dialect == Dialect::Responses && !chat.options.stop.is_empty() && responses::lacks_stop(kind) {
+        let why = "the format `responses` has no texts at which an answer ends; `--dialect chat` of `harbor models add` has them";
+        return Err(failed(Cause::Refused, why));
+    }
+    let (path, body) = match dialect {
         Dialect::Chat => ("chat/completions", written(&chat::request(chat))?),
         Dialect::Anthropic => ("messages", written(&anthropic::request(chat))?),
         Dialect::Ollama => ("chat", written(&ollama::request(chat))?),
+        Dialect::Responses => ("responses", written(&responses::request(chat))?),
     };
-    let accept = match (chat.stream, chat.target.dialect) {
+    let accept = match (chat.stream, dialect) {
         (false, _) => "application/json",
         (true, Dialect::Ollama) => "application/x-ndjson, application/json",
         (true, _) => "text/event-stream, application/json",
@@ -73,8 +80,9 @@ pub fn framing(dialect: Dialect, content_type: &str) -> Option<Framing> {
         (Dialect::Ollama, "application/x-ndjson" | "application/json" | "application/jsonl") => {
             Some(Framing::Lines)
         }
-        (Dialect::Chat | Dialect::Anthropic, "text/event-stream") => Some(Framing::Events),
-        (Dialect::Chat | Dialect::Anthropic, "application/json") => Some(Framing::Whole),
+        (Dialect::Ollama, _) => None,
+        (_, "text/event-stream") => Some(Framing::Events),
+        (_, "application/json") => Some(Framing::Whole),
         _ => None,
     }
 }

@@ -13,7 +13,7 @@ use harbor_ipc_proto::model::{Dialect, Kind, ModelTool};
 use harbor_web::sse::Parser;
 
 use crate::answer::Answer;
-use crate::dialect::{Framing, anthropic, chat, ollama};
+use crate::dialect::{Framing, anthropic, chat, ollama, responses};
 use crate::failure::failed;
 use crate::halves::marked;
 use crate::names::Names;
@@ -41,6 +41,7 @@ enum State {
     Chat(chat::CompletionReader),
     Anthropic(anthropic::AnthropicReader),
     Ollama(ollama::OllamaReader),
+    Responses(responses::ResponsesReader),
 }
 
 /// One answer's stream.
@@ -66,6 +67,7 @@ impl Stream {
             Dialect::Chat => State::Chat(chat::CompletionReader::new(kind)),
             Dialect::Anthropic => State::Anthropic(anthropic::AnthropicReader::default()),
             Dialect::Ollama => State::Ollama(ollama::OllamaReader::default()),
+            Dialect::Responses => State::Responses(responses::ResponsesReader::default()),
         };
         let marked = dialect != Dialect::Anthropic && kind != Kind::OpenAi;
         Self { frames, state, bytes: 0, answer: Answer::new(Names::of(tools), nonce, marked) }
@@ -152,6 +154,7 @@ impl State {
             Self::Chat(reader) => reader.take(name, data, answer),
             Self::Anthropic(reader) => reader.take(name, data, answer),
             Self::Ollama(reader) => reader.take(data, answer),
+            Self::Responses(reader) => reader.take(name, data, answer),
         }
     }
 
@@ -161,6 +164,7 @@ impl State {
             Self::Chat(reader) => reader.take("", body, answer),
             Self::Anthropic(_) => anthropic::whole(body, answer),
             Self::Ollama(reader) => reader.take(body, answer),
+            Self::Responses(reader) => reader.ended(body, answer),
         }
     }
 
@@ -168,7 +172,7 @@ impl State {
     fn end(&mut self, answer: &mut Answer) -> Result<(), Failure> {
         match self {
             Self::Chat(reader) => reader.end(answer),
-            Self::Anthropic(_) | Self::Ollama(_) => Ok(()),
+            Self::Anthropic(_) | Self::Ollama(_) | Self::Responses(_) => Ok(()),
         }
     }
 }

@@ -35,8 +35,15 @@ const OLLAMA_TOOLS: Fixture = fixture!(Ollama, "ollama-tools.ndjson");
 const OLLAMA_PIECES: Fixture = fixture!(Ollama, "ollama-pieces.ndjson");
 const OLLAMA_HALVES: Fixture = fixture!(Ollama, "ollama-halves.ndjson");
 const OLLAMA_ERROR: Fixture = fixture!(Ollama, "ollama-error.ndjson");
+const RESPONSES_TOOLS: Fixture = fixture!(Responses, "responses-tools.sse");
+const RESPONSES_LLAMA: Fixture = fixture!(Responses, "responses-llama.sse");
+const RESPONSES_INCOMPLETE: Fixture = fixture!(Responses, "responses-incomplete.sse");
+const RESPONSES_FAILED: Fixture = fixture!(Responses, "responses-failed.sse");
+const RESPONSES_ERROR: Fixture = fixture!(Responses, "responses-error.sse");
+const RESPONSES_CUT: Fixture = fixture!(Responses, "responses-cut.sse");
+const RESPONSES_HALVES: Fixture = fixture!(Responses, "responses-halves.sse");
 
-const ALL: [Fixture; 17] = [
+const ALL: [Fixture; 24] = [
     CHAT_TEXT,
     CHAT_TOOLS,
     CHAT_SAME_INDEX,
@@ -54,6 +61,13 @@ const ALL: [Fixture; 17] = [
     OLLAMA_PIECES,
     OLLAMA_HALVES,
     OLLAMA_ERROR,
+    RESPONSES_TOOLS,
+    RESPONSES_LLAMA,
+    RESPONSES_INCOMPLETE,
+    RESPONSES_FAILED,
+    RESPONSES_ERROR,
+    RESPONSES_CUT,
+    RESPONSES_HALVES,
 ];
 
 fn stream(dialect: Dialect, kind: Kind) -> Stream {
@@ -282,6 +296,57 @@ fn ollamas_streams_mean_what_they_say() {
 }
 
 #[test]
+fn streams_of_responses_mean_what_they_say() {
+    let thought = |text: &str| Event::Reasoning(text.into());
+    let own = r#"{"id":"rs","type":"reasoning","encrypted_content":"gAAA=","summary":[{"type":"summary_text","text":"so"},{"type":"summary_text","text":"then"}]}"#;
+    let usage = Usage { cached_tokens: Some(2), reasoning_tokens: Some(3), ..used(9, 4) };
+    let wanted = [
+        thought("so"),
+        thought("\n\n"),
+        thought("then"),
+        Event::Opaque(own.into()),
+        start("a", "time/get"),
+        more("a", r#"{"n":"#),
+        start("b", "none"),
+        more("a", "1}"),
+        stop("a", r#"{"n":1}"#),
+        more("b", r#"{"all":true}"#),
+        stop("b", r#"{"all":true}"#),
+        Event::Usage(usage),
+        end(Finish::ToolCalls, "completed"),
+    ];
+    means(&RESPONSES_TOOLS, &wanted, None);
+    let own = r#"{"id":"rs","summary":[],"type":"reasoning","content":[{"text":"hm","type":"reasoning_text"}],"encrypted_content":""}"#;
+    let wanted = [
+        thought("hm"),
+        text("Grü"),
+        text("ße"),
+        start("fc_x", "one"),
+        more("fc_x", r#"{"n":"#),
+        start("fc_y", "one"),
+        more("fc_y", "{}"),
+        more("fc_x", "1}"),
+        Event::Opaque(own.into()),
+        stop("fc_x", r#"{"n":1}"#),
+        stop("fc_y", "{}"),
+        Event::Usage(used(9, 4)),
+        end(Finish::ToolCalls, "completed"),
+    ];
+    means(&RESPONSES_LLAMA, &wanted, None);
+    let half = [
+        start("a", "one"),
+        more("a", r#"{"n":"#),
+        Event::Usage(used(5, 9)),
+        end(Finish::Length, "max_output_tokens"),
+    ];
+    means(&RESPONSES_INCOMPLETE, &half, None);
+    means(&RESPONSES_FAILED, &[text("half")], Some(Cause::RateLimited));
+    means(&RESPONSES_ERROR, &[text("half")], Some(Cause::Overloaded));
+    means(&RESPONSES_CUT, &[text("half")], Some(Cause::Cut));
+    means(&RESPONSES_HALVES, &[text("ok "), text("😀"), end(Finish::Stop, "completed")], None);
+}
+
+#[test]
 fn answers_that_come_whole_mean_the_same() {
     let whole = |dialect, body: &str| {
         let stream = Stream::new(dialect, Kind::OpenAi, Framing::Whole, &[], "n".into());
@@ -297,7 +362,11 @@ fn answers_that_come_whole_mean_the_same() {
     let mut without_deltas = wanted("tool_use");
     without_deltas.retain(|event| !matches!(event, Event::ToolCallArguments { .. }));
     assert_eq!(whole(Dialect::Anthropic, claude), (without_deltas, None));
-    for dialect in [Dialect::Chat, Dialect::Anthropic] {
+    let responses = r#"{"object":"response","status":"completed","output":[{"type":"message","content":[
+        {"type":"output_text","text":"hi"}]},{"type":"function_call","call_id":"a","name":"one","arguments":"{}"}],
+        "usage":{"input_tokens":1,"output_tokens":2}}"#;
+    assert_eq!(whole(Dialect::Responses, responses), (wanted("completed"), None));
+    for dialect in [Dialect::Chat, Dialect::Anthropic, Dialect::Responses] {
         assert_eq!(
             whole(dialect, r#"{"error":{"type":"overloaded_error","message":"m"}}"#).1,
             Some(Cause::Overloaded)

@@ -8,6 +8,7 @@ use super::server::{EVENTS, HALF, STOP, Server, Step, answer, events, good, head
 
 const CHAT: &str = include_str!("../../fixtures/chat-tools.sse");
 const ANTHROPIC: &str = include_str!("../../fixtures/anthropic-tools.sse");
+const RESPONSES: &str = include_str!("../../fixtures/responses-tools.sse");
 const OLLAMA: &str = include_str!("../../fixtures/ollama-tools.ndjson");
 
 fn end(finish: Finish, raw: &str) -> Event {
@@ -35,6 +36,7 @@ fn each_dialect_asks_and_hears_in_its_own_way() {
         (Dialect::Chat, EVENTS, CHAT, "POST /v1/chat/completions", "tool_calls"),
         (Dialect::Anthropic, EVENTS, ANTHROPIC, "POST /v1/messages", "tool_use"),
         (Dialect::Ollama, "Content-Type: application/x-ndjson", OLLAMA, "POST /api/chat", "stop"),
+        (Dialect::Responses, EVENTS, RESPONSES, "POST /v1/responses", "completed"),
     ];
     for (dialect, kind, stream, line, raw) in rows {
         // Whole, and byte by byte.

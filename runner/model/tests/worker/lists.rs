@@ -183,6 +183,11 @@ fn tokens_are_counted_by_the_provider_where_it_does() {
     worker.send(&ToModel::Count(of(Kind::LlamaServer)));
     assert_eq!(worker.heard(), FromModel::Counted { id: 1, input_tokens: 42 });
     assert_eq!(server.requests()[1].header("authorization"), Some("Bearer k-secret"));
+    let openai = Server::start(by_path(&[("POST /v1/responses/input_tokens", r#"{"input_tokens":7}"#)]));
+    let target = target(Kind::OpenAi, Dialect::Responses, openai.port);
+    worker.send(&ToModel::Count(Chat { target, ..chat(Dialect::Responses, 0) }));
+    assert_eq!(worker.heard(), FromModel::Counted { id: 1, input_tokens: 7 });
+    assert!(!openai.requests()[0].body.contains("stream"));
     worker.send(&ToModel::Count(of(Kind::OpenAi)));
     let FromModel::Failed { id: 1, failure } = worker.heard() else { panic!("nobody has counted") };
     assert_eq!((failure.cause, server.requests().len()), (Cause::Refused, 2));
