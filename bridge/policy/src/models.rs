@@ -65,7 +65,7 @@ const fn service(kind: Kind, label: &'static str, base_url: &'static str, variab
 }
 
 /// All types.
-pub const TYPES: [About; 12] = [
+pub const TYPES: [About; 13] = [
     local(Kind::Ollama, "Ollama", "http://127.0.0.1:11434", Dialect::Ollama),
     local(Kind::Llamafile, "llamafile", "http://127.0.0.1:8080/v1", Dialect::Chat),
     local(Kind::LlamaServer, "llama-server", "http://127.0.0.1:8080/v1", Dialect::Chat),
@@ -83,6 +83,15 @@ pub const TYPES: [About; 12] = [
         dialect: Dialect::Anthropic,
         needs_key: true,
         variable: "ANTHROPIC_API_KEY",
+    },
+    About {
+        dialect: Dialect::Gemini,
+        ..service(
+            Kind::Gemini,
+            "Gemini",
+            "https://generativelanguage.googleapis.com/v1beta",
+            "GEMINI_API_KEY",
+        )
     },
     service(Kind::OpenRouter, "OpenRouter", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"),
     service(Kind::Mistral, "Mistral", "https://api.mistral.ai/v1", "MISTRAL_API_KEY"),
@@ -128,7 +137,7 @@ pub fn counts_tokens(kind: Kind, dialect: Dialect) -> bool {
     match kind {
         Kind::LlamaServer | Kind::Llamafile => true,
         Kind::OpenAi => matches!(dialect, Dialect::Responses | Dialect::Anthropic),
-        _ => dialect == Dialect::Anthropic,
+        _ => matches!(dialect, Dialect::Anthropic | Dialect::Gemini),
     }
 }
 

@@ -23,8 +23,8 @@ use super::{Models, lacks_key};
 use crate::store::models::Provider;
 
 /// The values of `type`.
-const KINDS: &str = "ollama, openai, anthropic, llamafile, llama-server, lmstudio, vllm, openrouter, mistral, groq, deepseek or \
-                     openai-compatible";
+const KINDS: &str = "ollama, openai, anthropic, llamafile, llama-server, lmstudio, vllm, openrouter, mistral, groq, deepseek, \
+                     gemini or openai-compatible";
 
 /// A provider to be added.
 #[derive(Debug)]
@@ -92,7 +92,7 @@ impl Models {
         let dialect = match added.dialect.as_deref() {
             None => about.dialect,
             Some(name) => Dialect::from_name(name)
-                .ok_or_else(|| invalid("dialect", "chat, anthropic, ollama or responses"))?,
+                .ok_or_else(|| invalid("dialect", "chat, anthropic, ollama, responses or gemini"))?,
         };
         let name = added.name.unwrap_or_else(|| about.label.to_owned());
         if !is_name(&name) {

@@ -21,13 +21,13 @@ define_sent! {
         /// Its id: the part before `:` in the ids of its models.
         id: String,
         /// The kind of provider: `ollama`, `openai`, `anthropic`, `llamafile`, `llama-server`, `lmstudio`, `vllm`,
-        /// `openrouter`, `mistral`, `groq`, `deepseek` or `openai-compatible`.
+        /// `openrouter`, `mistral`, `groq`, `deepseek`, `gemini` or `openai-compatible`.
         r#type: String,
         /// A name for people.
         name: String,
         /// Its address.
         base_url: String,
-        /// The format of its requests and answers: `chat`, `anthropic`, `ollama` or `responses`.
+        /// The format of its requests and answers: `chat`, `anthropic`, `ollama`, `responses` or `gemini`.
         dialect: Word,
         /// True if the person allows its use.
         enabled: bool,

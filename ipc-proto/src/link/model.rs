@@ -92,8 +92,8 @@ pub struct Target {
     /// The format of its requests and answers.
     pub dialect: Dialect,
     /// http or https; without TLS on this machine only, unless private addresses are allowed. `/v1/chat/completions` is
-    /// added to a URL without a path, `/chat/completions` to any other; for `responses` likewise. For `anthropic` and
-    /// `ollama`, a `/v1` or `/api` at its end is left out.
+    /// added to a URL without a path, `/chat/completions` to any other; for `responses` and `gemini` (`/v1beta`)
+    /// likewise. For `anthropic` and `ollama`, a `/v1` or `/api` at its end is left out.
     pub base_url: String,
     /// True if the provider may be at a private address. A URL that names this machine may always be at its addresses.
     pub allow_private: bool,

@@ -56,6 +56,8 @@ named! {
         DeepSeek = "deepseek",
         /// Any other provider with OpenAI's format.
         OpenAiCompatible = "openai-compatible",
+        /// Gemini.
+        Gemini = "gemini",
     }
 }
 
@@ -70,6 +72,8 @@ named! {
         Ollama = "ollama",
         /// OpenAI's Responses.
         Responses = "responses",
+        /// Gemini's own.
+        Gemini = "gemini",
     }
 }
 

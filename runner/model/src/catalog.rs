@@ -45,6 +45,7 @@ async fn list(clients: &Clients, target: &Target) -> Result<Vec<Model>, Failure>
     let way = clients.way(target)?;
     match (target.dialect, target.kind) {
         (Dialect::Ollama, _) => ollama(&way).await,
+        (Dialect::Gemini, _) => pages::all(&way, "models?pageSize=1000", read::gemini).await,
         (Dialect::Anthropic, _) => pages::all(&way, "models?limit=1000", read::list).await,
         (_, Kind::LmStudio) => match json(&way, beside(&way.base, "/api/v1/models")).await {
             Ok(list) => Ok(read::lm_studio(&list)),

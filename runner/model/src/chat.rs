@@ -69,7 +69,7 @@ async fn ask(way: &Way, chat: &mut Chat, clock: &Clock) -> Result<(Response, Vec
     let (mut dropped, mut attempt) = (Vec::new(), 0);
     loop {
         let Prepared { path, body, accept } = dialect::prepare(chat)?;
-        let refusal = match clock.within(way.post(way.endpoint(path), body, accept)).await? {
+        let refusal = match clock.within(way.post(way.endpoint(&path), body, accept)).await? {
             Ok(answer) => return Ok((answer, dropped)),
             Err(refusal) => refusal,
         };

@@ -11,7 +11,7 @@ use serde_json::Value;
 use tokio::time::timeout;
 
 use crate::catalog::MAX_LIST;
-use crate::dialect::{anthropic, responses, written};
+use crate::dialect::{anthropic, gemini, responses, written};
 use crate::failure::failed;
 use crate::places::endpoint;
 use crate::provider_http::Clients;
@@ -38,6 +38,10 @@ async fn ask(clients: &Clients, chat: &Chat) -> Result<u64, Failure> {
         (Kind::OpenAi, Dialect::Responses) => {
             (way.endpoint("responses/input_tokens"), written(&responses::counted(chat))?)
         }
+        (_, Dialect::Gemini) => {
+            let path = gemini::path(&chat.model, "countTokens")?;
+            (way.endpoint(&path), written(&gemini::counted(chat)?)?)
+        }
         // Also where the dialect is another one: what llama-server counts is the same prompt.
         _ => {
             let url = endpoint(&way.base, Dialect::Anthropic, "messages/count_tokens");
@@ -48,6 +52,8 @@ async fn ask(clients: &Clients, chat: &Chat) -> Result<u64, Failure> {
     let mut answer = asked.map_err(|refusal| refusal.failure)?;
     let body = way.read(&mut answer, MAX_LIST).await?;
     let value: Option<Value> = serde_json::from_slice(&body).ok();
-    let tokens = value.and_then(|value| value.get("input_tokens")?.as_u64());
+    let count =
+        |value: Value| ["input_tokens", "totalTokens"].iter().find_map(|name| value.get(*name)?.as_u64());
+    let tokens = value.and_then(count);
     tokens.ok_or_else(|| failed(Cause::Protocol, "the provider's answer has no token count"))
 }

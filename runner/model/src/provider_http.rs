@@ -106,6 +106,8 @@ fn headers(dialect: Dialect, key: Option<&Secret>) -> Result<HeaderMap, Failure>
     if let Some(key) = key.filter(|key| !key.is_empty()) {
         let (name, value) = match dialect {
             Dialect::Anthropic => (HeaderName::from_static("x-api-key"), key.clone()),
+            // Not in the address, which ends up in logs.
+            Dialect::Gemini => (HeaderName::from_static("x-goog-api-key"), key.clone()),
             Dialect::Chat | Dialect::Responses | Dialect::Ollama => {
                 (AUTHORIZATION, Secret::new(format!("Bearer {}", key.expose())))
             }

@@ -81,6 +81,26 @@ fn entry(entry: &Value) -> Option<Model> {
     })
 }
 
+/// Gemini's list: `{models:[{name:"models/…", inputTokenLimit, outputTokenLimit, supportedGenerationMethods, thinking}]}`. None
+/// if it is no list. Models that answer nothing are left out.
+pub fn gemini(value: &Value) -> Option<Vec<Model>> {
+    // A project without models has an empty object.
+    let none = Vec::new();
+    let list = value.as_object()?.get("models").map_or(Some(&none), Value::as_array)?;
+    let answers =
+        |entry: &&Value| names(entry, "/supportedGenerationMethods", &["generateContent"]) != Some(false);
+    let read = |entry: &Value| {
+        let name = entry.get("name")?.as_str()?;
+        Some(Model {
+            context_window: number(entry, &["/inputTokenLimit"]),
+            max_output: number(entry, &["/outputTokenLimit"]),
+            reasoning: yes_or_no(entry, &["/thinking"]),
+            ..model(name.strip_prefix("models/").unwrap_or(name))?
+        })
+    };
+    Some(list.iter().filter(answers).filter_map(read).collect())
+}
+
 /// LM Studio's own list: `{models:[{key, type, max_context_length, capabilities}]}`.
 pub fn lm_studio(value: &Value) -> Vec<Model> {
     let chats =
@@ -180,6 +200,27 @@ mod tests {
         for none in [json!({}), json!({"data": {}}), json!(7), json!(null)] {
             assert_eq!(list(&none), None, "{none}");
         }
+    }
+
+    #[test]
+    fn googles_list_has_the_models_that_answer() {
+        let all = json!({"models": [
+            {"name": "models/gemini-3", "inputTokenLimit": 9, "outputTokenLimit": 3, "thinking": true,
+             "supportedGenerationMethods": ["generateContent", "countTokens"]},
+            {"name": "models/embedding", "supportedGenerationMethods": ["embedContent"]},
+            {"name": "tunedModels/mine"}, {"version": "001"},
+        ]});
+        let wanted = Model {
+            context_window: Some(9),
+            max_output: Some(3),
+            reasoning: Some(true),
+            ..known("gemini-3")
+        };
+        assert_eq!(gemini(&all), Some(vec![wanted, known("tunedModels/mine")]));
+        assert_eq!(
+            (gemini(&json!({})), gemini(&json!([])), gemini(&json!({"models": 7}))),
+            (Some(vec![]), None, None)
+        );
     }
 
     #[test]

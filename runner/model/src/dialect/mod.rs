@@ -2,6 +2,8 @@
 //!
 //! Owns which dialect does what. Everything that only one provider knows stands in this directory and nowhere else.
 
+use std::borrow::Cow;
+
 use harbor_ipc_proto::link::model::{Cause, Chat, Failure};
 use harbor_ipc_proto::model::{Dialect, Kind, ToolChoice};
 use serde::Serialize;
@@ -12,6 +14,7 @@ use crate::failure::failed;
 
 pub mod anthropic;
 pub mod chat;
+pub mod gemini;
 pub mod ollama;
 pub mod responses;
 
@@ -33,7 +36,7 @@ pub enum Framing {
 #[derive(Debug)]
 pub struct Prepared {
     /// Where to, in the dialect's words.
-    pub path: &'static str,
+    pub path: Cow<'static, str>,
     /// JSON.
     pub body: Vec<u8>,
     /// The kinds of answer that are wanted.
@@ -56,10 +59,14 @@ pub fn prepare(chat: &Chat) -> Result<Prepared, Failure> {
         return Err(failed(Cause::Refused, why));
     }
     let (path, body) = match dialect {
-        Dialect::Chat => ("chat/completions", written(&chat::request(chat))?),
-        Dialect::Anthropic => ("messages", written(&anthropic::request(chat))?),
-        Dialect::Ollama => ("chat", written(&ollama::request(chat))?),
-        Dialect::Responses => ("responses", written(&responses::request(chat))?),
+        Dialect::Chat => ("chat/completions".into(), written(&chat::request(chat))?),
+        Dialect::Anthropic => ("messages".into(), written(&anthropic::request(chat))?),
+        Dialect::Ollama => ("chat".into(), written(&ollama::request(chat))?),
+        Dialect::Responses => ("responses".into(), written(&responses::request(chat))?),
+        Dialect::Gemini => {
+            let method = if chat.stream { "streamGenerateContent?alt=sse" } else { "generateContent" };
+            (gemini::path(&chat.model, method)?.into(), written(&gemini::request(chat))?)
+        }
     };
     let accept = match (chat.stream, dialect) {
         (false, _) => "application/json",

@@ -13,7 +13,7 @@ use harbor_ipc_proto::model::{Dialect, Kind, ModelTool};
 use harbor_web::sse::Parser;
 
 use crate::answer::Answer;
-use crate::dialect::{Framing, anthropic, chat, ollama, responses};
+use crate::dialect::{Framing, anthropic, chat, gemini, ollama, responses};
 use crate::failure::failed;
 use crate::halves::marked;
 use crate::names::Names;
@@ -42,6 +42,7 @@ enum State {
     Anthropic(anthropic::AnthropicReader),
     Ollama(ollama::OllamaReader),
     Responses(responses::ResponsesReader),
+    Gemini(gemini::GeminiReader),
 }
 
 /// One answer's stream.
@@ -68,8 +69,9 @@ impl Stream {
             Dialect::Anthropic => State::Anthropic(anthropic::AnthropicReader::default()),
             Dialect::Ollama => State::Ollama(ollama::OllamaReader::default()),
             Dialect::Responses => State::Responses(responses::ResponsesReader::default()),
+            Dialect::Gemini => State::Gemini(gemini::GeminiReader::default()),
         };
-        let marked = dialect != Dialect::Anthropic && kind != Kind::OpenAi;
+        let marked = !matches!(dialect, Dialect::Anthropic | Dialect::Gemini) && kind != Kind::OpenAi;
         Self { frames, state, bytes: 0, answer: Answer::new(Names::of(tools), nonce, marked) }
     }
 
@@ -155,6 +157,7 @@ impl State {
             Self::Anthropic(reader) => reader.take(name, data, answer),
             Self::Ollama(reader) => reader.take(data, answer),
             Self::Responses(reader) => reader.take(name, data, answer),
+            Self::Gemini(reader) => reader.take(name, data, answer),
         }
     }
 
@@ -165,6 +168,7 @@ impl State {
             Self::Anthropic(_) => anthropic::whole(body, answer),
             Self::Ollama(reader) => reader.take(body, answer),
             Self::Responses(reader) => reader.ended(body, answer),
+            Self::Gemini(reader) => reader.whole(body, answer),
         }
     }
 
@@ -172,6 +176,10 @@ impl State {
     fn end(&mut self, answer: &mut Answer) -> Result<(), Failure> {
         match self {
             Self::Chat(reader) => reader.end(answer),
+            Self::Gemini(reader) => {
+                reader.end(answer);
+                Ok(())
+            }
             Self::Anthropic(_) | Self::Ollama(_) | Self::Responses(_) => Ok(()),
         }
     }

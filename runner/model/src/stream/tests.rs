@@ -42,8 +42,15 @@ const RESPONSES_FAILED: Fixture = fixture!(Responses, "responses-failed.sse");
 const RESPONSES_ERROR: Fixture = fixture!(Responses, "responses-error.sse");
 const RESPONSES_CUT: Fixture = fixture!(Responses, "responses-cut.sse");
 const RESPONSES_HALVES: Fixture = fixture!(Responses, "responses-halves.sse");
+const GEMINI_TOOLS: Fixture = fixture!(Gemini, "gemini-tools.sse");
+const GEMINI_TEXT: Fixture = fixture!(Gemini, "gemini-text.sse");
+const GEMINI_MAX_TOKENS: Fixture = fixture!(Gemini, "gemini-max-tokens.sse");
+const GEMINI_BLOCKED: Fixture = fixture!(Gemini, "gemini-blocked.sse");
+const GEMINI_ERROR: Fixture = fixture!(Gemini, "gemini-error.sse");
+const GEMINI_CUT: Fixture = fixture!(Gemini, "gemini-cut.sse");
+const GEMINI_HALVES: Fixture = fixture!(Gemini, "gemini-halves.sse");
 
-const ALL: [Fixture; 24] = [
+const ALL: [Fixture; 31] = [
     CHAT_TEXT,
     CHAT_TOOLS,
     CHAT_SAME_INDEX,
@@ -68,6 +75,13 @@ const ALL: [Fixture; 24] = [
     RESPONSES_ERROR,
     RESPONSES_CUT,
     RESPONSES_HALVES,
+    GEMINI_TOOLS,
+    GEMINI_TEXT,
+    GEMINI_MAX_TOKENS,
+    GEMINI_BLOCKED,
+    GEMINI_ERROR,
+    GEMINI_CUT,
+    GEMINI_HALVES,
 ];
 
 fn stream(dialect: Dialect, kind: Kind) -> Stream {
@@ -347,6 +361,54 @@ fn streams_of_responses_mean_what_they_say() {
 }
 
 #[test]
+fn streams_of_gemini_mean_what_they_say() {
+    let own = |json: &str| Event::Opaque(json.into());
+    let usage = Usage { cached_tokens: Some(2), reasoning_tokens: Some(7), ..used(9, 11) };
+    let wanted = [
+        Event::Reasoning("**so**".into()),
+        text("Grü"),
+        text("ße"),
+        own(r#"{"part":"text","thoughtSignature":"s1"}"#),
+        own(r#"{"part":"call","thoughtSignature":"s2","id":"g1"}"#),
+        start("g1", "time/get"),
+        more("g1", r#"{"n":1}"#),
+        stop("g1", r#"{"n":1}"#),
+        start("call_n_1", "none"),
+        more("call_n_1", "{}"),
+        stop("call_n_1", "{}"),
+        start("call_n_2", "bare"),
+        stop("call_n_2", "{}"),
+        Event::Usage(usage),
+        end(Finish::ToolCalls, "STOP"),
+    ];
+    means(&GEMINI_TOOLS, &wanted, None);
+    let usage = Usage { reasoning_tokens: Some(52), ..used(15, 53) };
+    let wanted = [
+        text("4"),
+        own(r#"{"part":"alone","thoughtSignature":"s"}"#),
+        Event::Usage(usage),
+        end(Finish::Stop, "STOP"),
+    ];
+    means(&GEMINI_TEXT, &wanted, None);
+    means(&GEMINI_MAX_TOKENS, &[text("half"), end(Finish::Length, "MAX_TOKENS")], None);
+    let asked = Event::Usage(Usage { input_tokens: Some(9), ..Usage::default() });
+    means(&GEMINI_BLOCKED, &[asked, end(Finish::Error, "PROHIBITED_CONTENT")], None);
+    means(&GEMINI_ERROR, &[text("half")], Some(Cause::Overloaded));
+    let (events, failure) = read(Dialect::Gemini, [GEMINI_CUT.bytes]);
+    assert_eq!((events.first(), failure), (Some(&text("half")), Some(Cause::Cut)));
+    let arguments = "{\"s\":\"\u{fffd}\"}";
+    let wanted = [
+        text("ok "),
+        text("😀"),
+        start("call_n_0", "one"),
+        more("call_n_0", arguments),
+        stop("call_n_0", arguments),
+        end(Finish::ToolCalls, "STOP"),
+    ];
+    means(&GEMINI_HALVES, &wanted, None);
+}
+
+#[test]
 fn answers_that_come_whole_mean_the_same() {
     let whole = |dialect, body: &str| {
         let stream = Stream::new(dialect, Kind::OpenAi, Framing::Whole, &[], "n".into());
@@ -366,7 +428,13 @@ fn answers_that_come_whole_mean_the_same() {
         {"type":"output_text","text":"hi"}]},{"type":"function_call","call_id":"a","name":"one","arguments":"{}"}],
         "usage":{"input_tokens":1,"output_tokens":2}}"#;
     assert_eq!(whole(Dialect::Responses, responses), (wanted("completed"), None));
-    for dialect in [Dialect::Chat, Dialect::Anthropic, Dialect::Responses] {
+    let gemini = r#"{"candidates":[{"content":{"parts":[{"text":"hi"},{"functionCall":{"id":"a","name":"one","args":{}}}]},
+        "finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":1,"candidatesTokenCount":2}}"#;
+    let mut with_own = wanted("STOP");
+    with_own.insert(1, Event::Opaque(r#"{"part":"call","id":"a"}"#.into()));
+    assert_eq!(whole(Dialect::Gemini, gemini), (with_own.clone(), None));
+    assert_eq!(whole(Dialect::Gemini, &format!("[{gemini}]")), (with_own, None));
+    for dialect in [Dialect::Chat, Dialect::Anthropic, Dialect::Responses, Dialect::Gemini] {
         assert_eq!(
             whole(dialect, r#"{"error":{"type":"overloaded_error","message":"m"}}"#).1,
             Some(Cause::Overloaded)

@@ -80,6 +80,21 @@ fn a_list_in_pages_is_one_list() {
 }
 
 #[test]
+fn googles_list_is_followed_by_its_token() {
+    let first = r#"{"models":[{"name":"models/a","inputTokenLimit":9}],"nextPageToken":"t="}"#;
+    let second = r#"{"models":[{"name":"models/b"},{"name":"models/e","supportedGenerationMethods":["embedContent"]}]}"#;
+    let server = Server::start(move |request, _| match request.line.as_str() {
+        "GET /v1beta/models?pageSize=1000" => json("200 OK", first),
+        "GET /v1beta/models?pageSize=1000&pageToken=t%3D" => json("200 OK", second),
+        _ => json("404 Not Found", "{}"),
+    });
+    let wanted = [Model { context_window: Some(9), ..model("a") }, model("b")];
+    assert_eq!(models(Kind::Gemini, Dialect::Gemini, &server), wanted);
+    let headers = server.requests().remove(0);
+    assert_eq!((headers.header("x-goog-api-key"), headers.header("authorization")), (Some("k-secret"), None));
+}
+
+#[test]
 fn what_is_no_list_of_models_is_told() {
     let server = Server::start(by_path(&[("GET /v1/models", "{}")]));
     let mut worker = Driven::start();
@@ -188,6 +203,10 @@ fn tokens_are_counted_by_the_provider_where_it_does() {
     worker.send(&ToModel::Count(Chat { target, ..chat(Dialect::Responses, 0) }));
     assert_eq!(worker.heard(), FromModel::Counted { id: 1, input_tokens: 7 });
     assert!(!openai.requests()[0].body.contains("stream"));
+    let google = Server::start(by_path(&[("POST /v1beta/models/m:countTokens", r#"{"totalTokens":8}"#)]));
+    worker.send(&ToModel::Count(chat(Dialect::Gemini, google.port)));
+    assert_eq!(worker.heard(), FromModel::Counted { id: 1, input_tokens: 8 });
+    assert!(google.requests()[0].body.contains(r#""model":"models/m""#));
     worker.send(&ToModel::Count(of(Kind::OpenAi)));
     let FromModel::Failed { id: 1, failure } = worker.heard() else { panic!("nobody has counted") };
     assert_eq!((failure.cause, server.requests().len()), (Cause::Refused, 2));
