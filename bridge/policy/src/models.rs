@@ -141,6 +141,13 @@ pub fn counts_tokens(kind: Kind, dialect: Dialect) -> bool {
     }
 }
 
+/// True if a model's name says that it makes texts of speech.
+#[must_use]
+pub fn transcribes(model: &str) -> bool {
+    let name = model.to_ascii_lowercase();
+    ["whisper", "transcri", "moonshine", "parakeet"].iter().any(|word| name.contains(word))
+}
+
 /// True if the address of a provider is on this machine.
 #[must_use]
 pub fn is_local(base_url: &str) -> bool {
@@ -253,6 +260,12 @@ mod tests {
         for name in ["Ollama", "日本", "7b", "_", &"x".repeat(MAX_NAME)] {
             assert_eq!(wrong_key(CredentialType::ApiKey, &ids(name)), None, "{name}");
         }
+    }
+
+    #[test]
+    fn a_model_for_speech_is_known_by_its_name() {
+        let all = ["whisper-1", "gpt-4o-mini-transcribe", "Whisper-Large-v3", "gpt-5", "llama3.2"];
+        assert_eq!(all.map(transcribes), [true, true, true, false, false]);
     }
 
     #[test]

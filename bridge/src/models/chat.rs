@@ -20,7 +20,7 @@ use harbor_ipc_proto::field::JsonObject;
 use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::link::codec::MAX_MESSAGE;
 use harbor_ipc_proto::link::model::{Cause, Chat, ChatLimits, Event, Failure, FromModel, Target, ToModel};
-use harbor_ipc_proto::model::{Finish, ModelMessage, ModelTool, Options, ToolChoice};
+use harbor_ipc_proto::model::{Finish, ModelMessage, ModelTool, Options, ToolChoice, Usage};
 use harbor_policy::access::ModelPermit;
 use harbor_policy::budget::{ANSWER, BudgetTicket};
 use harbor_policy::models::{KEYS, estimate, has_model, is_local, is_model, lists_all, split_model};
@@ -128,7 +128,7 @@ pub struct ModelAnswer {
 }
 
 /// The cost of a request. It is settled when this is dropped.
-struct Bill {
+pub(super) struct Bill {
     models: Rc<Models>,
     ticket: BudgetTicket,
     who: ModelCaller,
@@ -197,8 +197,8 @@ impl Models {
         let model = self.model_of(&provider, model.as_deref(), to_origin).await?;
         let (bill, options) = self.reserve(who, &provider, &model, (&messages, &tools), options)?;
         let found = self.target(&provider, to_origin).await;
-        let target = found.inspect_err(|error| bill.code.set(Some(error.code)))?;
-        bill.is_sent.set(true);
+        let target = found.inspect_err(|error| bill.ends(error.code))?;
+        bill.send();
         let limits = ChatLimits::default();
         let asked = self.ask(|id| {
             let credit = Some(CREDIT);
@@ -345,7 +345,7 @@ impl Models {
         first.ok_or_else(|| no_model(format!("{} has no model", provider.id)))
     }
 
-    fn reserve(
+    pub(super) fn reserve(
         self: &Rc<Self>,
         who: ModelCaller,
         provider: &Provider,
@@ -448,7 +448,28 @@ impl Bill {
         ModelAnswer { message, finish, raw_finish, used, provider, model }
     }
 
-    fn failed(&self, failure: &Failure) -> ErrorBody {
+    /// It is sent now, and costs something from here on.
+    pub(super) fn send(&self) {
+        self.is_sent.set(true);
+    }
+
+    /// It ends by this error, before it was sent.
+    pub(super) fn ends(&self, code: Code) {
+        self.code.set(Some(code));
+    }
+
+    /// A recording has become this text.
+    pub(super) fn transcribed(self, text: &str, usage: Usage) -> TokenUsage {
+        self.code.set(None);
+        self.models.note_answer(&self.provider, None);
+        for event in [Event::Text(text.to_owned()), Event::Usage(usage)] {
+            self.answer.borrow_mut().take(&event, &self.provider, &self.model);
+        }
+        self.used()
+    }
+
+    /// The error of a request that has failed.
+    pub(super) fn failed(&self, failure: &Failure) -> ErrorBody {
         self.code.set(Some(Code::ModelFailed));
         // A request that was refused, or never arrived, costs nothing.
         let is_late =

@@ -23,6 +23,7 @@ mod owners;
 mod pictures;
 mod ports;
 mod record;
+mod transcribing;
 mod usage;
 
 use std::cell::{Cell, RefCell};
@@ -52,6 +53,7 @@ pub use self::conversation::{kept_messages, usage_view, written};
 pub use self::counting::CountedConversation;
 pub use self::listing::{Checked, Detected, Listed};
 pub use self::record::{ModelCaller, Noted};
+pub use self::transcribing::Transcribed;
 
 use self::listing::ComingList;
 use self::open_request::OpenModelRequest;

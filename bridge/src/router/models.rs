@@ -15,7 +15,7 @@ use harbor_ipc_proto::client::{
     LlmListModelsResult, LlmListProvidersResult, LlmMore, LlmMoreResult, LlmRemoveApiKey,
     LlmRemoveApiKeyResult, LlmRemoveProvider, LlmRemoveProviderResult, LlmSetActive, LlmSetActiveResult,
     LlmSetApiKey, LlmSetApiKeyResult, LlmSetBudget, LlmSetBudgetResult, LlmSetModel, LlmSetModelResult,
-    LlmUsage, LlmUsageResult,
+    LlmTranscribe, LlmTranscribeResult, LlmUsage, LlmUsageResult,
 };
 use harbor_ipc_proto::field::Message as _;
 use harbor_policy::access::{ModelPermit, Pass};
@@ -29,7 +29,9 @@ use super::reply::{Handled, reply};
 use super::state::Router;
 use crate::host::asker::parse_origin;
 use crate::host::to_the_end;
-use crate::models::{Changes, Chatted, ModelCaller, ModelQuery, Models, ProviderDraft};
+use crate::models::{
+    Changes, Chatted, ModelCaller, ModelQuery, Models, ProviderDraft, Transcribed, usage_view,
+};
 use crate::store::audit::AuditRecord;
 
 pub(super) async fn detect(router: &Router) -> Handled {
@@ -178,8 +180,7 @@ pub(super) async fn chat(
 ) -> Handled {
     let permit = pass.model_permit().ok_or_else(|| denied(LlmChat::TAG))?;
     router.host.trail.is_open()?;
-    let who =
-        ModelCaller { principal: OWNER.into(), by: client.sender().by.clone(), origin: None, profile: None };
+    let who = owner(client);
     let wishes = Wishes { streams: message.stream == Some(true), counts: message.credit == Some(true) };
     let Chatted { response, provider, model } =
         answered(router, client, id, permit, who, message.into(), wishes).await?;
@@ -210,6 +211,11 @@ pub(super) async fn host_chat(
         answer = answer => answer?,
     };
     reply(HostLlmChatResult { response, provider, model })
+}
+
+/// The person, asking by this client.
+fn owner(client: &Client) -> ModelCaller {
+    ModelCaller { principal: OWNER.into(), by: client.sender().by.clone(), origin: None, profile: None }
 }
 
 /// How the client wants to hear the answer.
@@ -250,6 +256,22 @@ pub(super) async fn host_models(router: &Router, client: &Client, message: HostL
     let asker = asker(client, &message.origin, &message.profile, message.tab_id)?;
     router.host.may_list_models(&asker).await?;
     reply(HostLlmListModelsResult { models: router.models.list_usable().await })
+}
+
+pub(super) async fn transcribe(
+    router: &Router,
+    client: &Client,
+    pass: Pass,
+    message: LlmTranscribe,
+) -> Handled {
+    let permit = pass.model_permit().ok_or_else(|| denied(LlmTranscribe::TAG))?;
+    router.host.trail.is_open()?;
+    let who = owner(client);
+    let Transcribed { text, used, provider, model } = router.models.transcribe(permit, who, message).await?;
+    if router.host.trail.is_required() {
+        router.host.trail.written().await?;
+    }
+    reply(LlmTranscribeResult { text, provider, model, usage: usage_view(used) })
 }
 
 pub(super) async fn count(router: &Router, pass: Pass, message: LlmCountTokens) -> Handled {

@@ -8,6 +8,7 @@
 //!   ► Models { id } ─► Models { id } | Failed { id }
 //!   ► Count { id }  ─► Counted { id } | Failed { id }
 //!   ► Scale { id }  ─► Scaled { id } | Failed { id }
+//!   ► Transcribe { id } ─► Transcribed { id } | Failed { id }
 //!   ► Check { id }  ─► Checked { id }
 //!   ► Detect { id } ─► Detected { id }
 //!   ► Shutdown, or the end of the link ─► the process ends
@@ -19,7 +20,9 @@
 
 use bincode::{BorrowDecode, Encode};
 
-use crate::model::{Dialect, Finish, Image, Kind, ModelMessage, ModelTool, Options, ToolChoice, Usage};
+use crate::model::{
+    Audio, Dialect, Finish, Image, Kind, ModelMessage, ModelTool, Options, ToolChoice, Usage,
+};
 use crate::secret::Secret;
 
 /// From the bridge to the model worker.
@@ -80,6 +83,8 @@ pub enum ToModel {
         /// The longest side that the result may have, in pixels.
         longest: u32,
     },
+    /// Have a recording of speech transcribed.
+    Transcribe(Transcription),
 }
 
 /// The address of a provider and how to speak to it.
@@ -124,6 +129,23 @@ pub struct Chat {
     pub credit: Option<u32>,
     /// The time limits of the chat.
     pub limits: ChatLimits,
+}
+
+/// A recording of speech, and the model that makes a text of it.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, BorrowDecode)]
+pub struct Transcription {
+    /// Comes back in the answer.
+    pub id: u32,
+    /// The provider to ask.
+    pub target: Target,
+    /// The model, in the provider's words.
+    pub model: String,
+    /// The recording. See [`crate::model::check_audio`].
+    pub audio: Audio,
+    /// The language that is spoken, like `en`, where the caller knows it.
+    pub language: Option<String>,
+    /// Words that help the model with names and terms.
+    pub prompt: Option<String>,
 }
 
 /// The time limits of a chat, in milliseconds; 0: the worker's own choice.
@@ -213,6 +235,15 @@ pub enum FromModel {
         id: u32,
         /// The smaller picture, or the same one if it is small enough.
         image: Image,
+    },
+    /// The answer to [`ToModel::Transcribe`].
+    Transcribed {
+        /// The id of the request.
+        id: u32,
+        /// The text.
+        text: String,
+        /// The tokens that it took, if the provider counts them.
+        usage: Usage,
     },
 }
 

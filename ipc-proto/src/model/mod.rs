@@ -9,9 +9,11 @@
 
 use bincode::{BorrowDecode, Encode};
 
+mod audio;
 mod bounds;
 mod provider;
 
+pub use audio::{Audio, InvalidAudioReason, MAX_AUDIO, audio_ending, check_audio};
 pub use bounds::{InvalidMessagesReason, MAX_IMAGE, MAX_IMAGES, check, check_kept};
 pub(crate) use provider::named;
 pub use provider::{Dialect, Kind};

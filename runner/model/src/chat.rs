@@ -212,7 +212,7 @@ fn nonce(id: u32) -> String {
 }
 
 /// A random share, of 0 to 1.
-fn share() -> f64 {
+pub(crate) fn share() -> f64 {
     let random = RandomState::new().hash_one(0u8);
     f64::from(u32::try_from(random >> 32).unwrap_or_default()) / f64::from(u32::MAX)
 }

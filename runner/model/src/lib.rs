@@ -3,7 +3,7 @@
 //! ```text
 //!  program ─ link ─► worker ─ a task for each request ─┬─► chat: retries, limits, credit ─► way (HTTP) ─► provider
 //!                                                      ├─► catalog: which models               │
-//!                                                      ├─► check, detect, count                ▼
+//!                                                      ├─► check, detect, count, transcribe    ▼
 //!    Event ◄── answer: calls, thoughts, end ◄── dialect: one file a format ◄── stream: bytes cut anywhere
 //! ```
 //!
@@ -34,5 +34,6 @@ mod schema;
 pub mod stream;
 mod thoughts;
 mod to_bridge;
+mod transcribe;
 mod turns;
 mod worker;

@@ -136,7 +136,21 @@ impl Way {
     /// # Errors
     /// Why there is none.
     pub async fn post(&self, url: Url, body: Vec<u8>, accept: &'static str) -> Result<Response, Refusal> {
-        let request = self.client.post(url).header(CONTENT_TYPE, "application/json").body(body);
+        self.post_as(url, "application/json", body, accept).await
+    }
+
+    /// Posts a body of this type; gives the head of a good answer.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub async fn post_as(
+        &self,
+        url: Url,
+        kind: &str,
+        body: Vec<u8>,
+        accept: &'static str,
+    ) -> Result<Response, Refusal> {
+        let request = self.client.post(url).header(CONTENT_TYPE, kind).body(body);
         self.send(request.header(ACCEPT, accept)).await
     }
 

@@ -3,6 +3,7 @@
 //! Owns the tables and the next step where there is nothing yet. Must never print a key, nor take one from the command line.
 
 mod tables;
+mod transcribing;
 
 use std::time::Duration;
 
@@ -42,6 +43,7 @@ pub fn run(client: &mut Client, wanted: &Models, screen: &mut Screen) -> Result<
         Models::Default { model: Some(model) } => default(client, model, screen),
         Models::Default { model: None } => show_default(client, screen),
         Models::Detect => detect(client, screen),
+        Models::Transcribe(recording) => transcribing::run(client, recording, screen),
         Models::Usage => usage(client, screen),
         Models::Budget { principal: Some(principal), tokens: Some(tokens) } => {
             set_budget(client, principal, *tokens, screen)

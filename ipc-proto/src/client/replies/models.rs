@@ -173,6 +173,17 @@ define_sent! {
         /// `exact`: the provider counted them; otherwise `estimated`.
         exactness: Word,
     }
+    /// The text that was spoken.
+    "llm_transcribe" LlmTranscribeResult {
+        /// The text; empty if nothing was said.
+        text: String,
+        /// The provider's id.
+        provider: String,
+        /// The model's name at the provider.
+        model: String,
+        /// The tokens that it took.
+        usage: ChatUsage,
+    }
     /// The tokens that requests have used.
     "llm_usage" LlmUsageResult {
         /// The rows, the newest day first.

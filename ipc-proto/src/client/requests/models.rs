@@ -193,6 +193,22 @@ define_requests! {
         /// As in `llm_chat`.
         tools: Option<Vec<ChatTool>>,
     }
+    /// Has a recording of speech transcribed. It goes to the provider of the model, and is written down nowhere.
+    "llm_transcribe" LlmTranscribe -> LlmTranscribeResult {
+        /// The recording's bytes in Base64, at most 25 MB.
+        audio: String,
+        /// Its type: `audio/wav`, `audio/mpeg`, `audio/mp4`, `audio/ogg`, `audio/flac` or `audio/webm`.
+        media_type: String,
+        /// As in `llm_chat`; absent: the first model whose name says that it transcribes, of the default provider if it has
+        /// one.
+        model: Option<String>,
+        /// As in `llm_chat`.
+        provider: Option<String>,
+        /// The language that is spoken, like `en`; absent: the model finds out.
+        language: Option<String>,
+        /// Words that help the model with names and terms, at most 8192 bytes.
+        prompt: Option<String>,
+    }
     /// Gives the tokens that requests to models have used.
     "llm_usage" LlmUsage -> LlmUsageResult {
         /// Only usage since the day of this time, in milliseconds since 1970; absent: all.
