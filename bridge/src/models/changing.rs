@@ -267,7 +267,7 @@ impl Models {
     fn forget_answers(&self, id: &str) {
         self.problems.borrow_mut().remove(id);
         self.known.borrow_mut().remove(id);
-        self.coming.borrow_mut().remove(id);
+        self.coming.forget(id);
         self.untold.borrow_mut().retain(|(provider, _), _| provider != id);
         self.tell();
     }

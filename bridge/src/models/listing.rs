@@ -14,6 +14,7 @@ use harbor_ipc_proto::link::model::{Cause, Failure, Found, FromModel, Model, PLA
 use harbor_policy::models::{about, id_for, is_local, local_port};
 use tokio::sync::watch;
 
+use super::coming::ComingList;
 use super::errors::failed;
 use super::owners::another_person_at;
 use super::{Models, ports};
@@ -21,9 +22,6 @@ use crate::store::models::Provider;
 
 /// How long the lists of all providers are waited for.
 const SHORT: Duration = Duration::from_secs(2);
-
-/// A list on its way: none while it is not there, none in it if it does not come.
-pub(super) type ComingList = Option<Option<Rc<[ModelView]>>>;
 
 /// How long a list, a check or a count is waited for, and a detection.
 pub(super) const PATIENCE: Duration = Duration::from_secs(20);
@@ -88,13 +86,10 @@ impl Models {
     /// Asks a provider for its models, or waits with whoever asks it already. Goes on when nobody waits any more, for
     /// [`PATIENCE`] at most.
     fn list_soon(self: &Rc<Self>, provider: &Provider) -> watch::Receiver<ComingList> {
-        let mut coming = self.coming.borrow_mut();
-        coming.retain(|_, list| list.has_changed().is_ok());
-        if let Some(list) = coming.get(&provider.id) {
-            return list.clone();
+        if let Some(list) = self.coming.of(&provider.id) {
+            return list;
         }
-        let (told, list) = watch::channel(None);
-        coming.insert(provider.id.clone(), list.clone());
+        let (told, list) = self.coming.begin(&provider.id);
         let (models, provider) = (self.clone(), provider.clone());
         tokio::task::spawn_local(async move {
             let list = models.list(&provider).await;

@@ -14,6 +14,7 @@ mod asking;
 mod changing;
 mod chat;
 mod chosen;
+mod coming;
 mod conversation;
 mod counting;
 mod errors;
@@ -38,8 +39,6 @@ use harbor_ipc_proto::model::{Dialect, Kind};
 use harbor_policy::budget::Budgets;
 use harbor_policy::models::{about, is_local};
 
-use tokio::sync::watch;
-
 use crate::keeper::{WorkerKeeper, WorkerParts, WorkerTimeouts};
 use crate::link::worker::model::ModelLink;
 use crate::store::StoreError;
@@ -55,7 +54,7 @@ pub use self::listing::{Checked, Detected, Listed};
 pub use self::record::{ModelCaller, Noted};
 pub use self::transcribing::Transcribed;
 
-use self::listing::ComingList;
+use self::coming::ComingLists;
 use self::open_request::OpenModelRequest;
 
 /// A model may think for minutes before its first word. The worker ends requests that exceed its own limits.
@@ -102,7 +101,7 @@ pub struct Models {
     /// The models that providers have listed, until the provider is changed.
     known: RefCell<BTreeMap<String, Rc<[ModelView]>>>,
     /// The lists that providers are asked for at this moment, for all who ask for all lists.
-    coming: RefCell<BTreeMap<String, watch::Receiver<ComingList>>>,
+    coming: ComingLists,
     /// Models that their providers did not know when they were last asked, and the time of that.
     untold: RefCell<BTreeMap<(String, String), Instant>>,
     listener: RefCell<Option<Rc<dyn Fn()>>>,
@@ -146,7 +145,7 @@ impl Models {
             open: RefCell::default(),
             last: Cell::default(),
             known: RefCell::default(),
-            coming: RefCell::default(),
+            coming: ComingLists::default(),
             untold: RefCell::default(),
             listener: RefCell::default(),
             may_start: Cell::default(),

@@ -32,7 +32,7 @@ pub(super) async fn push(stream: &Stream, event: ChatEvent, max_frame: usize) {
     }
 }
 
-/// The same event several times, each with at most `most` bytes of its text or its arguments.
+/// An event in several, each with at most `most` bytes of its text or its arguments.
 fn pieces(mut event: ChatEvent, most: usize) -> Vec<ChatEvent> {
     let (text, arguments) = (event.text.take(), event.arguments.take());
     let is_text = text.is_some();

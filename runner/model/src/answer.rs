@@ -144,6 +144,11 @@ impl Answer {
         self.names.has(wire_name)
     }
 
+    /// True if this is the name of a tool that was offered, and the beginning of no other one's.
+    pub(crate) fn is_all_of_a_name(&self, wire_name: &str) -> bool {
+        self.names.is_whole(wire_name)
+    }
+
     /// A call begins; gives its number. An id that is missing or taken is made.
     pub(crate) fn begin_call(&mut self, id: Option<&str>, wire_name: &str) -> Result<usize, Failure> {
         self.flush();

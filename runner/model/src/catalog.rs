@@ -23,9 +23,6 @@ const LIMIT: Duration = Duration::from_secs(20);
 /// Bytes of a list.
 pub const MAX_LIST: usize = 16 * 1024 * 1024;
 
-/// Models of a list.
-const MAX_MODELS: usize = 4096;
-
 /// Ollama's models that are asked about one by one.
 const MAX_SHOWN: usize = 64;
 
@@ -37,29 +34,30 @@ pub async fn models(clients: &Clients, target: &Target) -> Result<Vec<Model>, Fa
     let late =
         || failed(Cause::Timeout, format!("the list of models did not arrive within {} s", LIMIT.as_secs()));
     let mut models = timeout(LIMIT, list(clients, target)).await.unwrap_or_else(|_| Err(late()))?;
-    models.truncate(MAX_MODELS);
+    models.truncate(pages::MAX_MODELS);
     Ok(models)
 }
 
 async fn list(clients: &Clients, target: &Target) -> Result<Vec<Model>, Failure> {
     let way = clients.way(target)?;
+    let fetch = async |path: &str| json(&way, way.endpoint(path)).await;
     match (target.dialect, target.kind) {
         (Dialect::Ollama, _) => ollama(&way).await,
-        (Dialect::Gemini, _) => pages::all(&way, "models?pageSize=1000", read::gemini).await,
-        (Dialect::Anthropic, _) => pages::all(&way, "models?limit=1000", read::list).await,
+        (Dialect::Gemini, _) => pages::all(&fetch, "models?pageSize=1000", read::gemini).await,
+        (Dialect::Anthropic, _) => pages::all(&fetch, "models?limit=1000", read::list).await,
         (_, Kind::LmStudio) => match json(&way, beside(&way.base, "/api/v1/models")).await {
             Ok(list) => Ok(read::lm_studio(&list)),
-            Err(_) => pages::all(&way, "models", read::list).await,
+            Err(_) => pages::all(&fetch, "models", read::list).await,
         },
         (_, Kind::LlamaServer | Kind::Llamafile) => {
-            let mut models = pages::all(&way, "models", read::list).await?;
+            let mut models = pages::all(&fetch, "models", read::list).await?;
             // What it does not tell is not known; the models are.
             if let Ok(props) = json(&way, beside(&way.base, "/props")).await {
                 read::props(&props, &mut models);
             }
             Ok(models)
         }
-        _ => pages::all(&way, "models", read::list).await,
+        _ => pages::all(&fetch, "models", read::list).await,
     }
 }
 

@@ -57,9 +57,10 @@ pub async fn perform(clients: &Clients, mut chat: Chat, up: &Up, credit: &Credit
             format!("{} did not answer with a stream of its dialect: is the base URL right?", way.place());
         failed(Cause::Protocol, why)
     })?;
-    let Chat { id, target, tools, .. } = chat;
+    let Chat { id, target, tools, options, .. } = chat;
     // Of the request nothing is needed any more, pictures least of all.
-    let stream = Stream::new(target.dialect, target.kind, framing, &tools, nonce(id));
+    let mut stream = Stream::new(target.dialect, target.kind, framing, &tools, nonce(id));
+    stream.set_limit(target.kind, options.max_tokens);
     let mut reading = Reading { id, stream, up, credit, dropped_tools, started: false };
     reading.read(&way, answer, &mut clock).await
 }

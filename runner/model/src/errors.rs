@@ -227,18 +227,6 @@ mod tests {
             (500, r#"{"error":{"code":500,"message":"image input is not supported"}}"#, Cause::Refused),
             (500, r#"{"error":{"message":"The server had an error"}}"#, Cause::Overloaded),
             (500, "<html>", Cause::Overloaded),
-            (
-                400,
-                r#"{"error":{"code":400,"message":"API key not valid.","status":"INVALID_ARGUMENT",
-                    "details":[{"reason":"API_KEY_INVALID"}]}}"#,
-                Cause::Unauthorized,
-            ),
-            (
-                400,
-                r#"[{"error":{"code":400,"message":"The input token count (9) exceeds the maximum number of tokens allowed (8).",
-                    "status":"INVALID_ARGUMENT"}}]"#,
-                Cause::ContextFull,
-            ),
             (504, "<html>", Cause::Timeout),
             (413, r#"{"type":"error","error":{"type":"request_too_large","message":"m"}}"#, Cause::Refused),
         ];
@@ -251,6 +239,15 @@ mod tests {
         assert_eq!(said.message, "m");
         assert_eq!(read(b"<html>no</html>"), None);
         assert_eq!(read(b"[]"), None);
+    }
+
+    #[test]
+    fn google_says_things_in_its_own_words() {
+        let key = r#"{"error":{"code":400,"message":"API key not valid.","details":[{"reason":"API_KEY_INVALID"}]}}"#;
+        assert_eq!(of(400, key), Cause::Unauthorized);
+        let long = r#"[{"error":{"code":400,"status":"INVALID_ARGUMENT",
+            "message":"The input token count (9) exceeds the maximum number of tokens allowed (8)."}}]"#;
+        assert_eq!(of(400, long), Cause::ContextFull);
     }
 
     #[test]

@@ -125,7 +125,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// What a reader makes of JSON strings that come one after the other.
+    /// The text that a reader makes of JSON strings that come one after the other.
     fn read(pieces: &[&str]) -> String {
         let mut halves = Halves::default();
         let mut out = String::new();

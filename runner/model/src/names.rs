@@ -35,6 +35,15 @@ impl Names {
         self.offered.contains_key(wire)
     }
 
+    /// True if this name is in the table, and no longer one that begins so. Where no tool was offered, any name is as good.
+    pub fn is_whole(&self, wire: &str) -> bool {
+        if self.offered.is_empty() {
+            return true;
+        }
+        self.has(wire)
+            && !self.offered.keys().any(|other| other.len() > wire.len() && other.starts_with(wire))
+    }
+
     /// The name as it was offered; what was not offered stays as the model wrote it.
     pub fn offered(&self, wire: &str) -> String {
         self.offered.get(wire).cloned().unwrap_or_else(|| wire.to_owned())
@@ -78,6 +87,12 @@ mod tests {
             assert_eq!(table.offered(&wire), name);
             assert!(seen.insert(wire));
         }
+        let known = Names::of(&["lab_read", "lab_read_all"].map(tool));
+        assert_eq!(
+            ["lab_read_all", "lab_read", "lab_"].map(|name| known.is_whole(name)),
+            [true, false, false]
+        );
+        assert!(Names::default().is_whole("lab_"));
         assert_eq!(wire_name("time_get"), "time_get");
         assert_eq!(table.offered("never_offered"), "never_offered");
     }

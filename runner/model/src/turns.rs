@@ -60,7 +60,7 @@ fn goes(chat: &Chat, part: &Part) -> bool {
     }
 }
 
-/// What a tool has said, as text, for providers that know no failed results.
+/// The words of a tool, as text, for providers that know no failed results.
 pub fn result_text(kind: Kind, result: &ToolResult) -> String {
     let text = if result.text.trim().is_empty() { NO_OUTPUT.into() } else { defused(kind, &result.text) };
     if result.is_error { format!("Error: {text}") } else { text.into_owned() }

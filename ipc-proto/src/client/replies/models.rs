@@ -3,8 +3,8 @@
 #![allow(non_snake_case, reason = "some fields' names are those of the Web Agents API")]
 
 use super::super::{
-    BudgetView, ChatResponse, EnvironmentKey, ModelUsageView, ModelView, ProviderType, ProviderView,
-    UsableModel, define_sent,
+    BudgetView, ChatResponse, ChatUsage, EnvironmentKey, ModelUsageView, ModelView, ProviderType,
+    ProviderView, UsableModel, define_sent,
 };
 use crate::field::Word;
 

@@ -179,8 +179,8 @@ define_requests! {
         /// The tab that asks.
         tab_id: Option<u64>,
     }
-    /// Says how many tokens a model would read. A provider that can count without answering (Anthropic's format,
-    /// llama-server) gets the conversation and counts them. For others they are estimated from the conversation's length.
+    /// Says how many tokens a model would read. A provider that can count without answering (Anthropic's and Gemini's format,
+    /// OpenAI, llama-server) gets the conversation and counts them. For others they are estimated from its length.
     "llm_count_tokens" LlmCountTokens -> LlmCountTokensResult {
         /// As in `llm_chat`.
         messages: Vec<ChatMessage>,

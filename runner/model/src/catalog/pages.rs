@@ -12,26 +12,27 @@ use harbor_ipc_proto::link::model::{Failure, Model};
 use serde_json::Value;
 use url::form_urlencoded::byte_serialize;
 
-use super::{MAX_MODELS, json};
 use crate::failure::no_such_thing;
-use crate::provider_http::Way;
+
+/// Models of one list.
+pub const MAX_MODELS: usize = 4096;
 
 /// Pages of one list.
 const MAX_PAGES: usize = 32;
 
-/// All models of the list at `path`; `read` reads a page, none if it is no list.
+/// All models of the list at `path`. `fetch` fetches a page, `read` reads it, none if it is no list.
 ///
 /// # Errors
 /// When a page does not come, or is no list.
 pub async fn all(
-    way: &Way,
+    fetch: impl AsyncFn(&str) -> Result<Value, Failure>,
     path: &str,
     read: impl Fn(&Value) -> Option<Vec<Model>>,
 ) -> Result<Vec<Model>, Failure> {
     let (mut models, mut seen) = (Vec::new(), HashSet::new());
     let mut next = path.to_owned();
     for _ in 0..MAX_PAGES {
-        let page = json(way, way.endpoint(&next)).await?;
+        let page = fetch(&next).await?;
         let before = models.len();
         let read = read(&page).ok_or_else(no_such_thing)?;
         models.extend(read.into_iter().filter(|model| seen.insert(model.id.clone())));

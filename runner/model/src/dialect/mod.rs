@@ -53,19 +53,15 @@ pub fn prepare(chat: &Chat) -> Result<Prepared, Failure> {
             format!("OpenAI accepts at most {OPENAI_TOOLS} tools, but this request has {}", chat.tools.len());
         return Err(failed(Cause::Refused, why));
     }
-    let (kind, dialect) = (chat.target.kind, chat.target.dialect);
-    if dialect == Dialect::Responses && !chat.options.stop.is_empty() && responses::lacks_stop(kind) {
-        let why = "the format `responses` has no texts at which an answer ends; `--dialect chat` of `harbor models add` has them";
-        return Err(failed(Cause::Refused, why));
-    }
+    let dialect = chat.target.dialect;
     let (path, body) = match dialect {
         Dialect::Chat => ("chat/completions".into(), written(&chat::request(chat))?),
         Dialect::Anthropic => ("messages".into(), written(&anthropic::request(chat))?),
         Dialect::Ollama => ("chat".into(), written(&ollama::request(chat))?),
-        Dialect::Responses => ("responses".into(), written(&responses::request(chat))?),
+        Dialect::Responses => ("responses".into(), written(&responses::request(chat)?)?),
         Dialect::Gemini => {
-            let method = if chat.stream { "streamGenerateContent?alt=sse" } else { "generateContent" };
-            (gemini::path(&chat.model, method)?.into(), written(&gemini::request(chat))?)
+            let (path, request) = gemini::request(chat)?;
+            (path.into(), written(&request)?)
         }
     };
     let accept = match (chat.stream, dialect) {

@@ -11,4 +11,4 @@ mod read;
 mod request;
 
 pub use read::ResponsesReader;
-pub(crate) use request::{counted, lacks_stop, request};
+pub(crate) use request::{counted, request};

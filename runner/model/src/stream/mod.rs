@@ -75,6 +75,13 @@ impl Stream {
         Self { frames, state, bytes: 0, answer: Answer::new(Names::of(tools), nonce, marked) }
     }
 
+    /// Says how many tokens the answer may have, for servers that keep to that without a word.
+    pub fn set_limit(&mut self, kind: Kind, most: Option<u32>) {
+        if let State::Responses(reader) = &mut self.state {
+            reader.set_limit(kind, most);
+        }
+    }
+
     /// Takes bytes.
     ///
     /// # Errors

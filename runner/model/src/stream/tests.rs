@@ -354,6 +354,15 @@ fn streams_of_responses_mean_what_they_say() {
         end(Finish::Length, "max_output_tokens"),
     ];
     means(&RESPONSES_INCOMPLETE, &half, None);
+    // llama-server says that an answer is completed which took all tokens that it may.
+    let ends = |kind, most| {
+        let mut stream = stream(Dialect::Responses, kind);
+        stream.set_limit(kind, Some(most));
+        read_of(stream, [RESPONSES_LLAMA.bytes]).0.pop().unwrap()
+    };
+    assert_eq!(ends(Kind::LlamaServer, 4), end(Finish::Length, "completed"));
+    assert_eq!(ends(Kind::LlamaServer, 5), end(Finish::ToolCalls, "completed"));
+    assert_eq!(ends(Kind::OpenAi, 4), end(Finish::ToolCalls, "completed"));
     means(&RESPONSES_FAILED, &[text("half")], Some(Cause::RateLimited));
     means(&RESPONSES_ERROR, &[text("half")], Some(Cause::Overloaded));
     means(&RESPONSES_CUT, &[text("half")], Some(Cause::Cut));

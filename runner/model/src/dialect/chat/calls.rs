@@ -1,7 +1,7 @@
 //! The calls of an answer of Chat Completions, out of their pieces.
 //!
 //! ```text
-//!  piece ─► the call it goes on with, or a new one ─► name grows ─ first arguments, another call, the end ─► the call begins
+//!  piece ─► the call it goes on with, or a new one ─► name grows ─ known, first arguments, another call, the end ─► it begins
 //! ```
 //!
 //! Owns which pieces belong to one call: index, id and name may each be missing, late, in pieces or wrong. A call begins once
@@ -55,7 +55,7 @@ enum Progress {
 }
 
 #[derive(Debug)]
-struct Slot {
+struct PartialCall {
     index: i64,
     id: Option<String>,
     name: String,
@@ -65,7 +65,7 @@ struct Slot {
 /// The calls of one answer.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
-    slots: Vec<Slot>,
+    slots: Vec<PartialCall>,
 }
 
 impl Calls {
@@ -104,7 +104,7 @@ impl Calls {
             return Err(failed(Cause::Protocol, why));
         }
         let index = index.unwrap_or_else(|| i64::try_from(at).unwrap_or(i64::MAX));
-        self.slots.push(Slot {
+        self.slots.push(PartialCall {
             index,
             id: None,
             name: String::new(),
@@ -124,7 +124,7 @@ impl Calls {
         answer: &Answer,
     ) -> Option<usize> {
         let slots = || self.slots.iter().enumerate().rev();
-        let at_index = |slot: &Slot| index.is_none_or(|index| slot.index == index);
+        let at_index = |slot: &PartialCall| index.is_none_or(|index| slot.index == index);
         if let Some(id) = id {
             let same = slots().find(|(_, slot)| slot.id.as_deref() == Some(id) && at_index(slot));
             if let Some((at, _)) = same {
@@ -162,7 +162,7 @@ impl Calls {
     }
 }
 
-impl Slot {
+impl PartialCall {
     fn has_begun(&self) -> bool {
         matches!(self.progress, Progress::Begun(_))
     }
@@ -199,17 +199,20 @@ impl Slot {
         Ok(())
     }
 
-    /// Takes more arguments; the name is whole when the first come.
+    /// Takes more arguments; the name is whole when the first come, or when it can be no other.
     fn more(&mut self, arguments: &str, answer: &mut Answer) -> Result<(), Failure> {
         if let Progress::Named(waiting) = &mut self.progress {
-            if waiting.len() + arguments.len() > MAX_WAITING {
-                return Err(failed(Cause::Protocol, "the arguments of a call came without its name"));
-            }
-            waiting.push_str(arguments);
-            if waiting.is_empty() || self.name.is_empty() {
+            if self.name.is_empty() {
+                if waiting.len() + arguments.len() > MAX_WAITING {
+                    return Err(failed(Cause::Protocol, "the arguments of a call came without its name"));
+                }
+                waiting.push_str(arguments);
                 return Ok(());
             }
-            return self.begin(answer);
+            if waiting.is_empty() && arguments.is_empty() && !answer.is_all_of_a_name(&self.name) {
+                return Ok(());
+            }
+            self.begin(answer)?;
         }
         match self.progress {
             Progress::Begun(call) => answer.arguments(call, arguments),

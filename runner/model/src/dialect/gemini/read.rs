@@ -52,7 +52,7 @@ struct FunctionCall {
     id: Option<Value>,
     name: Option<Value>,
     args: Option<Box<RawValue>>,
-    /// Of calls in pieces, which nobody asked for.
+    /// A call in pieces has these two. Nobody asked for such calls.
     partial_args: Option<Value>,
     will_continue: Option<Value>,
 }

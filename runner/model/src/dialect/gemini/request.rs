@@ -18,7 +18,7 @@ use crate::names::wire_name;
 use crate::schema;
 use crate::turns::{NO_OUTPUT, Turn, turns};
 
-/// What Google documents for calls that another model made: newer models refuse a call without a signature.
+/// Google's word for the signature of a call that another model made: newer models refuse a call without one.
 const UNSIGNED: &str = "skip_thought_signature_validator";
 
 /// Tokens of thoughts, for models that take a number.
@@ -95,8 +95,13 @@ pub(crate) fn path(model: &str, method: &str) -> Result<String, Failure> {
     Ok(format!("{below}{model}:{method}"))
 }
 
-pub(crate) fn request(chat: &Chat) -> GeminiRequest {
-    GeminiRequest { generation_config: settings(chat), ..read_part(chat) }
+/// Where a request goes, and the request.
+///
+/// # Errors
+/// As [`path`].
+pub(crate) fn request(chat: &Chat) -> Result<(String, GeminiRequest), Failure> {
+    let method = if chat.stream { "streamGenerateContent?alt=sse" } else { "generateContent" };
+    Ok((path(&chat.model, method)?, GeminiRequest { generation_config: settings(chat), ..read_part(chat) }))
 }
 
 /// The request that has the tokens counted.

@@ -4,7 +4,7 @@
 //! Must never fail on an event that it does not know: new ones appear often.
 
 use harbor_ipc_proto::link::model::Failure;
-use harbor_ipc_proto::model::{Finish, Usage};
+use harbor_ipc_proto::model::{Finish, Kind, Usage};
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -62,7 +62,7 @@ struct WholeResponse<'j> {
 
 /// An item that has begun.
 #[derive(Debug)]
-struct Slot {
+struct OpenItem {
     index: Option<u64>,
     id: Option<String>,
     call: Option<usize>,
@@ -73,10 +73,18 @@ struct Slot {
 /// Reads one answer.
 #[derive(Debug, Default)]
 pub struct ResponsesReader {
-    slots: Vec<Slot>,
+    slots: Vec<OpenItem>,
+    /// The most tokens of the answer, where its server does not say that they ended it.
+    silent_limit: Option<u64>,
 }
 
 impl ResponsesReader {
+    /// The answer may have this many tokens. llama-server calls an answer completed that was cut off there.
+    pub(crate) fn set_limit(&mut self, kind: Kind, most: Option<u32>) {
+        let is_silent = matches!(kind, Kind::LlamaServer | Kind::Llamafile);
+        self.silent_limit = most.filter(|_| is_silent).map(u64::from);
+    }
+
     /// Takes the data of one event.
     pub(crate) fn take(&mut self, name: &str, data: &[u8], answer: &mut Answer) -> Result<(), Failure> {
         // The end of other formats, which some send here, too.
@@ -129,8 +137,8 @@ impl ResponsesReader {
     }
 
     /// The item at this place, or with this id; a new one where there is none.
-    fn slot(&mut self, index: Option<u64>, id: Option<String>) -> Result<&mut Slot, Failure> {
-        let at_index = |slot: &Slot| index.is_some() && slot.index == index;
+    fn slot(&mut self, index: Option<u64>, id: Option<String>) -> Result<&mut OpenItem, Failure> {
+        let at_index = |slot: &OpenItem| index.is_some() && slot.index == index;
         // Some give each event another id, so the place goes first.
         let found = self.slots.iter().rposition(at_index).or_else(|| match index {
             None => self.slots.iter().rposition(|slot| id.is_some() && slot.id == id),
@@ -140,7 +148,7 @@ impl ResponsesReader {
             Some(at) => at,
             None if self.slots.len() >= MAX_ITEMS => return Err(no_such_thing()),
             None => {
-                self.slots.push(Slot { index, id, call: None, has_come: false });
+                self.slots.push(OpenItem { index, id, call: None, has_come: false });
                 self.slots.len() - 1
             }
         };
@@ -222,13 +230,14 @@ impl ResponsesReader {
                 self.item(Some(index), Some(item), answer, true)?;
             }
         }
-        if let Some(used) = &whole.usage {
-            answer.usage(usage(used));
-        }
+        let used = whole.usage.as_ref().map(usage).unwrap_or_default();
+        answer.usage(used);
+        let is_full = self.silent_limit.is_some_and(|most| used.output_tokens >= Some(most));
         let reason = whole.incomplete_details.as_ref().and_then(|details| details.get("reason")?.as_str());
         let finish = match (status.as_str(), reason) {
             ("incomplete", Some(reason)) if reason.contains("token") || reason == "length" => Finish::Length,
             ("incomplete", _) => Finish::Error,
+            _ if is_full => Finish::Length,
             _ => Finish::Stop,
         };
         answer.finish(finish, reason.or(Some(&status)).filter(|word| !word.is_empty()), None);

@@ -2,13 +2,14 @@
 //!
 //! Owns that nothing is stored at the provider, and that its thoughts go back as they came, before what followed them.
 
-use harbor_ipc_proto::link::model::Chat;
+use harbor_ipc_proto::link::model::{Cause, Chat, Failure};
 use harbor_ipc_proto::model::{Image, Kind, ModelTool, Part, Role, ToolChoice, ToolResult};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::super::{object, raw, sends_tools};
+use crate::failure::failed;
 use crate::names::wire_name;
 use crate::schema;
 use crate::turns::{Turn, result_text, turns};
@@ -39,10 +40,18 @@ enum InputItem {
     Other(Value),
 }
 
-pub(crate) fn request(chat: &Chat) -> ResponsesRequest<'_> {
+/// The request.
+///
+/// # Errors
+/// When the format lacks what is asked for: it has no texts at which an answer ends. llama-server takes them all the same.
+pub(crate) fn request(chat: &Chat) -> Result<ResponsesRequest<'_>, Failure> {
+    if !chat.options.stop.is_empty() && !is_llama(chat.target.kind) {
+        let why = "the format `responses` has no texts at which an answer ends; `--dialect chat` of `harbor models add` has them";
+        return Err(failed(Cause::Refused, why));
+    }
     let mut request = counted(chat);
     request.options.extend(options(chat));
-    request
+    Ok(request)
 }
 
 /// The part of a request that the model reads, and so the part whose tokens are counted.
@@ -67,11 +76,6 @@ pub(crate) fn counted(chat: &Chat) -> ResponsesRequest<'_> {
         tools: chat.tools.iter().map(tool).collect(),
         options,
     }
-}
-
-/// True if texts at which the answer ends cannot be sent: the format has none, and llama-server takes them all the same.
-pub(crate) fn lacks_stop(kind: Kind) -> bool {
-    !is_llama(kind)
 }
 
 /// It takes its other format's fields here, too.
@@ -247,7 +251,7 @@ mod tests {
         let said = vec![thought(), call("a", "t", "{}"), thought()];
         let mut chat = chat(vec![message(Role::User, vec![text("q")]), message(Role::Assistant, said)]);
         chat.target.dialect = Dialect::Responses;
-        let body = String::from_utf8(serde_json::to_vec(&request(&chat)).unwrap()).unwrap();
+        let body = String::from_utf8(serde_json::to_vec(&request(&chat).unwrap()).unwrap()).unwrap();
         assert_eq!(body.matches(json).count(), 1, "the last one led to nothing: {body}");
         assert!(body.find(json).unwrap() < body.find("function_call").unwrap(), "{body}");
     }
