@@ -164,6 +164,7 @@ const TABLE: &[(&str, AllowedSender)] = &[
     ("llm_get_config", AllowedSender::Owner),
     ("llm_chat", AllowedSender::Owner),
     ("llm_count_tokens", AllowedSender::Owner),
+    ("llm_transcribe", AllowedSender::Owner),
     ("llm_usage", AllowedSender::Owner),
     ("llm_set_budget", AllowedSender::Owner),
     ("llm_list_budgets", AllowedSender::Owner),

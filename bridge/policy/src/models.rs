@@ -68,14 +68,18 @@ const fn service(kind: Kind, label: &'static str, base_url: &'static str, variab
 }
 
 /// All types.
-pub const TYPES: [About; 13] = [
+pub const TYPES: [About; 14] = [
     local(Kind::Ollama, "Ollama", "http://127.0.0.1:11434", Dialect::Ollama),
     local(Kind::Llamafile, "llamafile", "http://127.0.0.1:8080/v1", Dialect::Chat),
     local(Kind::LlamaServer, "llama-server", "http://127.0.0.1:9931/v1", Dialect::Chat),
     local(Kind::LmStudio, "LM Studio", "http://127.0.0.1:1234/v1", Dialect::Chat),
     local(Kind::Vllm, "vLLM", "http://127.0.0.1:8000/v1", Dialect::Chat),
     local(Kind::Lemonade, "Lemonade", "http://127.0.0.1:13305/api/v1", Dialect::Chat),
-    service(Kind::OpenAi, "OpenAI", "https://api.openai.com/v1", "OPENAI_API_KEY"),
+    // Its newer models take tools in this format only.
+    About {
+        dialect: Dialect::Responses,
+        ..service(Kind::OpenAi, "OpenAI", "https://api.openai.com/v1", "OPENAI_API_KEY")
+    },
     About {
         kind: Kind::Anthropic,
         label: "Anthropic",
@@ -83,6 +87,15 @@ pub const TYPES: [About; 13] = [
         dialect: Dialect::Anthropic,
         needs_key: true,
         variable: "ANTHROPIC_API_KEY",
+    },
+    About {
+        dialect: Dialect::Gemini,
+        ..service(
+            Kind::Gemini,
+            "Gemini",
+            "https://generativelanguage.googleapis.com/v1beta",
+            "GEMINI_API_KEY",
+        )
     },
     service(Kind::OpenRouter, "OpenRouter", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"),
     service(Kind::Mistral, "Mistral", "https://api.mistral.ai/v1", "MISTRAL_API_KEY"),
@@ -125,7 +138,18 @@ pub fn address(text: &str, allow_private: bool) -> Result<String, &'static str> 
 /// request that Anthropic has for it.
 #[must_use]
 pub fn counts_tokens(kind: Kind, dialect: Dialect) -> bool {
-    dialect == Dialect::Anthropic || matches!(kind, Kind::LlamaServer | Kind::Llamafile)
+    match kind {
+        Kind::LlamaServer | Kind::Llamafile => true,
+        Kind::OpenAi => matches!(dialect, Dialect::Responses | Dialect::Anthropic),
+        _ => matches!(dialect, Dialect::Anthropic | Dialect::Gemini),
+    }
+}
+
+/// True if a model's name says that it makes texts of speech.
+#[must_use]
+pub fn transcribes(model: &str) -> bool {
+    let name = model.to_ascii_lowercase();
+    ["whisper", "transcri", "moonshine", "parakeet"].iter().any(|word| name.contains(word))
 }
 
 /// The address of a type where it was found at another port of this machine.
@@ -307,6 +331,12 @@ mod tests {
         }
         assert!(Use::ALL.iter().all(|of| Use::from_name(of.name()) == Some(*of)));
         assert_eq!(Use::from_name("Chat"), None);
+    }
+
+    #[test]
+    fn a_model_for_speech_is_known_by_its_name() {
+        let all = ["whisper-1", "gpt-4o-mini-transcribe", "Whisper-Large-v3", "gpt-5", "llama3.2"];
+        assert_eq!(all.map(transcribes), [true, true, true, false, false]);
     }
 
     #[test]

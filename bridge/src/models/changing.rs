@@ -24,7 +24,7 @@ use crate::store::models::Provider;
 
 /// The values of `type`.
 const KINDS: &str = "ollama, openai, anthropic, llamafile, llama-server, lmstudio, vllm, openrouter, mistral, groq, deepseek, \
-                     lemonade or openai-compatible";
+                     lemonade, gemini or openai-compatible";
 
 /// A provider to be added.
 #[derive(Debug)]
@@ -96,9 +96,8 @@ impl Models {
             address(base_url, added.allow_private).map_err(|expected| invalid("base_url", expected))?;
         let dialect = match added.dialect.as_deref() {
             None => about.dialect,
-            Some(name) => {
-                Dialect::from_name(name).ok_or_else(|| invalid("dialect", "chat, anthropic or ollama"))?
-            }
+            Some(name) => Dialect::from_name(name)
+                .ok_or_else(|| invalid("dialect", "chat, anthropic, ollama, responses or gemini"))?,
         };
         let name = added.name.unwrap_or_else(|| about.label.to_owned());
         if !is_name(&name) {
@@ -283,6 +282,7 @@ impl Models {
     fn forget_answers(&self, id: &str) {
         self.problems.borrow_mut().remove(id);
         self.known.borrow_mut().remove(id);
+        self.coming.forget(id);
         self.untold.borrow_mut().retain(|(provider, _), _| provider != id);
         self.tell();
     }

@@ -22,7 +22,7 @@ use harbor_ipc_proto::field::JsonObject;
 use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::link::codec::MAX_MESSAGE;
 use harbor_ipc_proto::link::model::{Cause, Chat, ChatLimits, Event, Failure, FromModel, Target};
-use harbor_ipc_proto::model::{Finish, ModelMessage, ModelTool, Options, Part, ToolChoice};
+use harbor_ipc_proto::model::{Finish, ModelMessage, ModelTool, Options, Part, ToolChoice, Usage};
 use harbor_policy::access::ModelPermit;
 use harbor_policy::budget::{ANSWER, BudgetTicket};
 use harbor_policy::empty_answer;
@@ -211,7 +211,7 @@ impl Models {
         let model = self.model_of(&provider, model.as_deref(), to_origin).await?;
         let (bill, options) = self.reserve(who, &provider, &model, (&messages, &tools), options)?;
         let found = self.target(&provider, to_origin).await;
-        let target = found.inspect_err(|error| bill.code.set(Some(error.code)))?;
+        let target = found.inspect_err(|error| bill.ends(error.code))?;
         let (credit, limits) = (Some(CREDIT), ChatLimits::default());
         let chat = Chat {
             id: 0,
@@ -353,7 +353,7 @@ impl Models {
         first.ok_or_else(|| no_model(format!("{} has no model", provider.id)))
     }
 
-    fn reserve(
+    pub(super) fn reserve(
         self: &Rc<Self>,
         who: ModelCaller,
         provider: &Provider,
@@ -483,6 +483,27 @@ impl Bill {
         Some(Failure { cause: Cause::Empty, status: None, retry_after_ms: None, message })
     }
 
+    /// It is sent now, and costs something from here on.
+    pub(super) fn send(&self) {
+        self.is_sent.set(true);
+    }
+
+    /// It ends by this error, before it was sent.
+    pub(super) fn ends(&self, code: Code) {
+        self.code.set(Some(code));
+    }
+
+    /// A recording has become this text.
+    pub(super) fn transcribed(self, text: &str, usage: Usage) -> TokenUsage {
+        self.code.set(None);
+        self.models.note_answer(&self.provider, None);
+        for event in [Event::Text(text.to_owned()), Event::Usage(usage)] {
+            self.answer.borrow_mut().take(&event, &self.provider, &self.model);
+        }
+        self.used()
+    }
+
+    /// The error of a request that has failed.
     pub(super) fn failed(&self, failure: &Failure) -> ErrorBody {
         self.code.set(Some(Code::ModelFailed));
         // A request that was refused, or never arrived, costs nothing.

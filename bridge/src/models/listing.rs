@@ -13,12 +13,16 @@ use harbor_ipc_proto::client::{EnvironmentKey, ModelView, ProviderView, UsableMo
 use harbor_ipc_proto::link::model::{Cause, Failure, Found, FromModel, Model, PLACES, ProviderPort, ToModel};
 use harbor_ipc_proto::model::Kind;
 use harbor_policy::models::{about, id_for, local_port};
-use tokio::task::JoinSet;
+use tokio::sync::watch;
 
+use super::coming::ComingList;
 use super::errors::failed;
 use super::owners::another_person_at;
 use super::{Models, ports};
 use crate::store::models::Provider;
+
+/// How long the lists of all providers are waited for.
+const SHORT: Duration = Duration::from_secs(2);
 
 /// How long a list, a check or a count is waited for, and a detection.
 pub(super) const PATIENCE: Duration = Duration::from_secs(20);
@@ -62,27 +66,39 @@ impl Models {
         Ok(self.views(&provider, &list))
     }
 
-    /// The models of all enabled providers, which are asked at the same time.
+    /// The models of all enabled providers, which are asked at the same time. Who takes longer than [`SHORT`] is not waited
+    /// for: its last list stands for it, and the one that comes later is kept for the next time.
     pub async fn list_all(self: &Rc<Self>) -> Listed {
         let enabled: Vec<_> = self.providers.borrow().values().filter(|one| one.enabled).cloned().collect();
-        let mut asked = JoinSet::new();
-        for provider in enabled {
-            let models = self.clone();
-            asked.spawn_local(async move {
-                let list = models.list(&provider).await.map(|list| models.views(&provider, &list));
-                (provider.id, list)
-            });
-        }
-        let mut all = asked.join_all().await;
-        all.sort_by(|(a, _), (b, _)| a.cmp(b));
+        let until = tokio::time::Instant::now() + SHORT;
+        let asked: Vec<_> = enabled.iter().map(|provider| self.list_soon(provider)).collect();
         let mut listed = Listed::default();
-        for (id, list) in all {
-            match list {
-                Ok(models) => listed.models.extend(models),
-                Err(_) => listed.failed.push(id),
+        for (provider, mut asked) in enabled.iter().zip(asked) {
+            let came = tokio::time::timeout_at(until, asked.wait_for(Option::is_some)).await;
+            let came = came.ok().and_then(Result::ok).and_then(|list| list.clone());
+            let known = || self.known.borrow().get(&provider.id).cloned();
+            match came.unwrap_or_else(known) {
+                Some(models) => listed.models.extend(self.views(provider, &models)),
+                None => listed.failed.push(provider.id.clone()),
             }
         }
         listed
+    }
+
+    /// Asks a provider for its models, or waits with whoever asks it already. Goes on when nobody waits any more, for
+    /// [`PATIENCE`] at most.
+    fn list_soon(self: &Rc<Self>, provider: &Provider) -> watch::Receiver<ComingList> {
+        if let Some(list) = self.coming.of(&provider.id) {
+            return list;
+        }
+        let (told, list) = self.coming.begin(&provider.id);
+        let (models, provider) = (self.clone(), provider.clone());
+        tokio::task::spawn_local(async move {
+            let list = models.list(&provider).await;
+            // Nobody may wait for it any more.
+            let _ = told.send(Some(list.ok()));
+        });
+        list
     }
 
     /// The models of all providers, as origins see them.
@@ -116,8 +132,11 @@ impl Models {
         };
         self.note_answer(&provider.id, answer.as_ref().err());
         let models: Rc<[Model]> = answer?.into();
-        self.stale.borrow_mut().remove(&provider.id);
-        self.known.borrow_mut().insert(provider.id.clone(), models.clone());
+        // A provider that was changed or removed meanwhile has other models.
+        if self.providers.borrow().get(&provider.id).is_some_and(|now| now.base_url == provider.base_url) {
+            self.stale.borrow_mut().remove(&provider.id);
+            self.known.borrow_mut().insert(provider.id.clone(), models.clone());
+        }
         Ok(models)
     }
 

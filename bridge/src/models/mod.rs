@@ -15,6 +15,7 @@ mod attempts;
 mod changing;
 mod chat;
 mod chosen;
+mod coming;
 mod conversation;
 mod counting;
 mod errors;
@@ -31,6 +32,7 @@ mod pictures;
 mod ports;
 mod pricing;
 mod record;
+mod transcribing;
 mod usage;
 
 use std::cell::{Cell, RefCell};
@@ -59,7 +61,9 @@ pub use self::counting::CountedConversation;
 pub use self::for_servers::ServersModel;
 pub use self::listing::{Checked, Detected, Listed};
 pub use self::record::{ModelCaller, Noted};
+pub use self::transcribing::Transcribed;
 
+use self::coming::ComingLists;
 use self::model_key::ModelKey;
 use self::model_names::ModelNames;
 use self::open_request::OpenModelRequest;
@@ -117,6 +121,8 @@ pub struct Models {
     sent: RefCell<BTreeMap<ModelKey, u32>>,
     /// The memory of this machine, in bytes.
     memory: Option<u64>,
+    /// The lists that providers are asked for at this moment, for all who ask for all lists.
+    coming: ComingLists,
     /// Models that their providers did not know when they were last asked, and the time of that.
     untold: RefCell<BTreeMap<(String, String), Instant>>,
     listener: RefCell<Option<Rc<dyn Fn()>>>,
@@ -168,6 +174,7 @@ impl Models {
             names: RefCell::new(names),
             sent: RefCell::default(),
             memory,
+            coming: ComingLists::default(),
             untold: RefCell::default(),
             listener: RefCell::default(),
             may_start: Cell::default(),

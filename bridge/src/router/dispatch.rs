@@ -273,6 +273,9 @@ impl<'a> RequestContext<'a> {
             ModelRequest::LlmMore(message) => models::more(client, &message),
             ModelRequest::HostLlmListModels(message) => models::host_models(router, client, message).await,
             ModelRequest::LlmCountTokens(message) => models::count(router, self.pass, message).await,
+            ModelRequest::LlmTranscribe(message) => {
+                models::transcribe(router, client, self.pass, message).await
+            }
             ModelRequest::LlmUsage(message) => models::usage(router, &message).await,
             ModelRequest::LlmSetBudget(message) => models::set_budget(router, client, message).await,
             ModelRequest::LlmListBudgets(_) => models::budgets(router),

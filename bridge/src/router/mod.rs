@@ -28,6 +28,7 @@ mod install;
 mod mcp;
 mod mcp_client;
 mod metrics;
+mod model_events;
 mod model_names;
 mod models;
 mod oauth;

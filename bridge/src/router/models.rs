@@ -10,12 +10,13 @@ use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{
     HostLlmChat, HostLlmChatResult, HostLlmListModels, HostLlmListModelsResult, LlmAddProvider,
     LlmAddProviderResult, LlmChat, LlmChatResult, LlmCheckProviderResult, LlmConfigureProvider,
-    LlmConfigureProviderResult, LlmCountTokens, LlmCountTokensResult, LlmDetectResult, LlmEvent,
-    LlmGetActiveResult, LlmGetConfigResult, LlmGetSupportedProvidersResult, LlmListBudgetsResult,
-    LlmListModelsForResult, LlmListModelsResult, LlmListProvidersResult, LlmMore, LlmMoreResult,
-    LlmRemoveApiKey, LlmRemoveApiKeyResult, LlmRemoveProvider, LlmRemoveProviderResult, LlmSetActive,
-    LlmSetActiveResult, LlmSetApiKey, LlmSetApiKeyResult, LlmSetBudget, LlmSetBudgetResult, LlmSetModel,
-    LlmSetModelOptions, LlmSetModelOptionsResult, LlmSetModelResult, LlmUsage, LlmUsageResult,
+    LlmConfigureProviderResult, LlmCountTokens, LlmCountTokensResult, LlmDetectResult, LlmGetActiveResult,
+    LlmGetConfigResult, LlmGetSupportedProvidersResult, LlmListBudgetsResult, LlmListModelsForResult,
+    LlmListModelsResult, LlmListProvidersResult, LlmMore, LlmMoreResult, LlmRemoveApiKey,
+    LlmRemoveApiKeyResult, LlmRemoveProvider, LlmRemoveProviderResult, LlmSetActive, LlmSetActiveResult,
+    LlmSetApiKey, LlmSetApiKeyResult, LlmSetBudget, LlmSetBudgetResult, LlmSetModel, LlmSetModelOptions,
+    LlmSetModelOptionsResult, LlmSetModelResult, LlmTranscribe, LlmTranscribeResult, LlmUsage,
+    LlmUsageResult,
 };
 use harbor_ipc_proto::field::Message as _;
 use harbor_policy::access::{ModelPermit, Pass};
@@ -25,12 +26,15 @@ use harbor_policy::sampling::server_of;
 
 use super::client::Client;
 use super::grants::asker;
+use super::model_events;
 use super::refusals::denied;
 use super::reply::{Handled, reply};
 use super::state::Router;
 use crate::host::asker::parse_origin;
 use crate::host::to_the_end;
-use crate::models::{Changes, Chatted, ModelCaller, ModelQuery, Models, ProviderDraft};
+use crate::models::{
+    Changes, Chatted, ModelCaller, ModelQuery, Models, ProviderDraft, Transcribed, usage_view,
+};
 use crate::store::audit::AuditRecord;
 
 pub(super) async fn detect(router: &Router) -> Handled {
@@ -189,8 +193,7 @@ pub(super) async fn chat(
 ) -> Handled {
     let permit = pass.model_permit().ok_or_else(|| denied(LlmChat::TAG))?;
     router.host.trail.is_open()?;
-    let who =
-        ModelCaller { principal: OWNER.into(), by: client.sender().by.clone(), origin: None, profile: None };
+    let who = owner(client);
     let wishes = Wishes { streams: message.stream == Some(true), counts: message.credit == Some(true) };
     let Chatted { response, provider, model } =
         answered(router, client, id, permit, who, message.into(), wishes).await?;
@@ -223,6 +226,11 @@ pub(super) async fn host_chat(
     reply(HostLlmChatResult { response, provider, model })
 }
 
+/// The person, asking by this client.
+fn owner(client: &Client) -> ModelCaller {
+    ModelCaller { principal: OWNER.into(), by: client.sender().by.clone(), origin: None, profile: None }
+}
+
 /// The client's wishes for the form of the answer.
 #[derive(Clone, Copy)]
 struct Wishes {
@@ -240,9 +248,10 @@ async fn answered(
     wishes: Wishes,
 ) -> Result<Chatted, ErrorBody> {
     let stream = wishes.streams.then(|| client.stream(&id.into(), wishes.counts)).flatten();
+    let (max_frame, _) = client.takes();
     let push = async |event| {
         if let Some(stream) = &stream {
-            stream.push(|id, seq| LlmEvent { request_id: id.to_owned(), seq, event }).await;
+            model_events::push(stream, event, max_frame).await;
         }
     };
     let chatted = router.models.chat(permit, who, ask, push).await?;
@@ -260,6 +269,22 @@ pub(super) async fn host_models(router: &Router, client: &Client, message: HostL
     let asker = asker(client, &message.origin, &message.profile, message.tab_id)?;
     router.host.may_list_models(&asker).await?;
     reply(HostLlmListModelsResult { models: router.models.list_usable().await })
+}
+
+pub(super) async fn transcribe(
+    router: &Router,
+    client: &Client,
+    pass: Pass,
+    message: LlmTranscribe,
+) -> Handled {
+    let permit = pass.model_permit().ok_or_else(|| denied(LlmTranscribe::TAG))?;
+    router.host.trail.is_open()?;
+    let who = owner(client);
+    let Transcribed { text, used, provider, model } = router.models.transcribe(permit, who, message).await?;
+    if router.host.trail.is_required() {
+        router.host.trail.written().await?;
+    }
+    reply(LlmTranscribeResult { text, provider, model, usage: usage_view(used) })
 }
 
 pub(super) async fn count(router: &Router, pass: Pass, message: LlmCountTokens) -> Handled {

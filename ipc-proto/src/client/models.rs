@@ -21,13 +21,13 @@ define_sent! {
         /// Its id: the part before `:` in the ids of its models.
         id: String,
         /// The kind of provider: `ollama`, `openai`, `anthropic`, `llamafile`, `llama-server`, `lmstudio`, `vllm`,
-        /// `openrouter`, `mistral`, `groq`, `deepseek`, `lemonade` or `openai-compatible`.
+        /// `openrouter`, `mistral`, `groq`, `deepseek`, `lemonade`, `gemini` or `openai-compatible`.
         r#type: String,
         /// A name for people.
         name: String,
         /// Its address.
         base_url: String,
-        /// The format of its requests and answers: `chat`, `anthropic` or `ollama`.
+        /// The format of its requests and answers: `chat`, `anthropic`, `ollama`, `responses` or `gemini`.
         dialect: Word,
         /// True if the person allows its use.
         enabled: bool,
@@ -253,7 +253,8 @@ define_sent! {
         call_id: Option<String>,
         /// In `tool_call_start`: the tool's name.
         name: Option<String>,
-        /// In `tool_call_arguments`: the next piece of the arguments. In `tool_call_end`: all of them.
+        /// In `tool_call_arguments`: the next piece of the arguments. In `tool_call_end`: all of them; absent where they are
+        /// longer than the client's frames.
         arguments: Option<String>,
         /// In `usage`: the tokens so far.
         usage: Option<ChatUsage>,

@@ -8,6 +8,7 @@
 //!   ► Models { id } ─► Models { id } | Failed { id }
 //!   ► Count { id }  ─► Counted { id } | Failed { id }
 //!   ► Scale { id }  ─► Scaled { id } | Failed { id }
+//!   ► Transcribe { id } ─► Transcribed { id } | Failed { id }
 //!   ► Check { id }  ─► Checked { id }
 //!   ► Detect { id } ─► Detected { id }
 //!   ► Shutdown, or the end of the link ─► the process ends
@@ -20,7 +21,7 @@
 use bincode::{BorrowDecode, Encode};
 
 use crate::model::{
-    Dialect, Finish, Image, Kind, ModelMessage, ModelTool, Options, Setting, ToolChoice, Usage,
+    Audio, Dialect, Finish, Image, Kind, ModelMessage, ModelTool, Options, Setting, ToolChoice, Usage,
 };
 use crate::secret::Secret;
 
@@ -82,6 +83,8 @@ pub enum ToModel {
         /// The longest side that the result may have, in pixels.
         longest: u32,
     },
+    /// Have a recording of speech transcribed.
+    Transcribe(Transcription),
 }
 
 /// The address of a provider and how to speak to it.
@@ -94,8 +97,8 @@ pub struct Target {
     /// The format of its requests and answers.
     pub dialect: Dialect,
     /// http or https; without TLS on this machine only, unless private addresses are allowed. `/v1/chat/completions` is
-    /// added to a URL without a path, `/chat/completions` to any other. For `anthropic` and `ollama`, a `/v1` or `/api` at
-    /// its end is left out.
+    /// added to a URL without a path, `/chat/completions` to any other; for `responses` and `gemini` (`/v1beta`)
+    /// likewise. For `anthropic` and `ollama`, a `/v1` or `/api` at its end is left out.
     pub base_url: String,
     /// True if the provider may be at a private address. A URL that names this machine may always be at its addresses.
     pub allow_private: bool,
@@ -126,6 +129,23 @@ pub struct Chat {
     pub credit: Option<u32>,
     /// The time limits of the chat.
     pub limits: ChatLimits,
+}
+
+/// A recording of speech, and the model that makes a text of it.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, BorrowDecode)]
+pub struct Transcription {
+    /// Comes back in the answer.
+    pub id: u32,
+    /// The provider to ask.
+    pub target: Target,
+    /// The model, in the provider's words.
+    pub model: String,
+    /// The recording. See [`crate::model::check_audio`].
+    pub audio: Audio,
+    /// The language that is spoken, like `en`, where the caller knows it.
+    pub language: Option<String>,
+    /// Words that help the model with names and terms.
+    pub prompt: Option<String>,
 }
 
 /// The time limits of a chat, in milliseconds; 0: the worker's own choice.
@@ -216,6 +236,15 @@ pub enum FromModel {
         id: u32,
         /// The smaller picture, or the same one if it is small enough.
         image: Image,
+    },
+    /// The answer to [`ToModel::Transcribe`].
+    Transcribed {
+        /// The id of the request.
+        id: u32,
+        /// The text.
+        text: String,
+        /// The tokens that it took, if the provider counts them.
+        usage: Usage,
     },
 }
 

@@ -132,17 +132,18 @@ fn check_image(image: &Image) -> Result<(), InvalidMessagesReason> {
     if !MEDIA_TYPES.contains(&image.media_type.as_str()) {
         return Err(InvalidMessagesReason::MediaType);
     }
-    let data = image.data.as_bytes();
-    if data.len() > MAX_IMAGE.div_ceil(3) * 4 {
+    if image.data.len() > MAX_IMAGE.div_ceil(3) * 4 {
         return Err(InvalidMessagesReason::ImageTooLarge);
     }
+    if is_base64(&image.data) { Ok(()) } else { Err(InvalidMessagesReason::ImageData) }
+}
+
+/// True for bytes in base64 with padding, at least one.
+pub(super) fn is_base64(text: &str) -> bool {
+    let data = text.as_bytes();
     let bare = data.strip_suffix(b"==").or(data.strip_suffix(b"=")).unwrap_or(data);
-    let is_base64 = bare.iter().all(|b| b.is_ascii_alphanumeric() || b"+/".contains(b));
-    if is_base64 && !bare.is_empty() && data.len().is_multiple_of(4) {
-        Ok(())
-    } else {
-        Err(InvalidMessagesReason::ImageData)
-    }
+    let fits = bare.iter().all(|b| b.is_ascii_alphanumeric() || b"+/".contains(b));
+    fits && !bare.is_empty() && data.len().is_multiple_of(4)
 }
 
 #[cfg(test)]

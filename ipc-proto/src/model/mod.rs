@@ -9,10 +9,12 @@
 
 use bincode::{BorrowDecode, Encode};
 
+mod audio;
 mod bounds;
 mod provider;
 mod setting;
 
+pub use audio::{Audio, InvalidAudioReason, MAX_AUDIO, audio_ending, check_audio};
 pub use bounds::{InvalidMessagesReason, MAX_IMAGE, MAX_IMAGES, check, check_asked, check_kept};
 pub(crate) use provider::named;
 pub use provider::{Dialect, Kind};

@@ -58,6 +58,8 @@ named! {
         OpenAiCompatible = "openai-compatible",
         /// Lemonade.
         Lemonade = "lemonade",
+        /// Gemini.
+        Gemini = "gemini",
     }
 }
 
@@ -70,6 +72,10 @@ named! {
         Anthropic = "anthropic",
         /// Ollama's own.
         Ollama = "ollama",
+        /// OpenAI's Responses.
+        Responses = "responses",
+        /// Gemini's own.
+        Gemini = "gemini",
     }
 }
 

@@ -99,7 +99,7 @@ impl Asking<'_> {
     async fn posted(&mut self, chat: &Chat) -> Result<Result<Response, Refusal>, Failure> {
         let Prepared { path, body, accept } = dialect::prepare(chat)?;
         let way = self.way;
-        let mut post = pin!(way.post(way.endpoint(path), body, accept));
+        let mut post = pin!(way.post(way.endpoint(&path), body, accept));
         while loading::is_known(chat) && self.clock.has_time() {
             if let Ok(answered) = timeout(LOOK.min(self.clock.idle()), &mut post).await {
                 return Ok(answered);
@@ -123,7 +123,7 @@ impl Asking<'_> {
 }
 
 /// A random share, of 0 to 1.
-fn share() -> f64 {
+pub(crate) fn share() -> f64 {
     let random = RandomState::new().hash_one(0u8);
     f64::from(u32::try_from(random >> 32).unwrap_or_default()) / f64::from(u32::MAX)
 }

@@ -22,6 +22,9 @@ use crate::provider_http::{Clients, Way};
 use crate::stream::Stream;
 use crate::to_bridge::Up;
 
+/// The longest delta, in bytes. Browsers take frames of 1 MiB, and JSON may make six bytes of one.
+const LONGEST: usize = 128 * 1024;
+
 /// Asks the model, and tells what it says; the last event is `End`, unless there is a failure.
 ///
 /// # Errors
@@ -39,9 +42,10 @@ pub async fn perform(clients: &Clients, mut chat: Chat, up: &Up, credit: &Credit
             format!("{} did not answer with a stream of its dialect: is the base URL right?", way.place());
         failed(Cause::Protocol, why)
     })?;
-    let Chat { id, target, tools, .. } = chat;
+    let Chat { id, target, tools, options, .. } = chat;
     // Of the request nothing is needed any more, pictures least of all.
-    let stream = Stream::new(target.dialect, target.kind, framing, &tools, nonce(id));
+    let mut stream = Stream::new(target.dialect, target.kind, framing, &tools, nonce(id));
+    stream.set_limit(target.kind, options.max_tokens);
     let mut reading = Reading { id, stream, up, credit, dropped_tools, started: false };
     reading.read(&way, answer, &mut clock).await
 }
@@ -83,7 +87,7 @@ impl Reading<'_> {
             let dropped_tools = std::mem::take(&mut self.dropped_tools);
             self.up.event(self.id, Event::Start { model, dropped_tools });
         }
-        for event in joined(events) {
+        for event in joined(events).into_iter().flat_map(pieces) {
             if is_delta(&event) {
                 let began = Instant::now();
                 if self.credit.take().await {
@@ -116,6 +120,29 @@ fn joined(events: Vec<Event>) -> Vec<Event> {
     joined
 }
 
+/// A delta in pieces that fit everybody's frames; any other event as it is.
+fn pieces(event: Event) -> Vec<Event> {
+    match event {
+        Event::Text(text) if text.len() > LONGEST => cuts(&text).map(Event::Text).collect(),
+        Event::Reasoning(text) if text.len() > LONGEST => cuts(&text).map(Event::Reasoning).collect(),
+        Event::ToolCallArguments { call_id, text } if text.len() > LONGEST => {
+            let piece = |text| Event::ToolCallArguments { call_id: call_id.clone(), text };
+            cuts(&text).map(piece).collect()
+        }
+        event => vec![event],
+    }
+}
+
+/// A text, cut between characters.
+fn cuts(text: &str) -> impl Iterator<Item = String> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let (piece, more) = rest.split_at(rest.floor_char_boundary(LONGEST));
+        rest = more;
+        (!piece.is_empty()).then(|| piece.to_owned())
+    })
+}
+
 /// A part of calls' ids that no other answer has, not even one from before a restart.
 fn nonce(id: u32) -> String {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
@@ -145,5 +172,27 @@ mod tests {
         let wanted =
             [text("ab"), Event::Reasoning("c".into()), text("d"), arguments("1", "ef"), arguments("2", "g")];
         assert_eq!(joined(events), wanted);
+    }
+
+    #[test]
+    fn a_long_delta_comes_in_pieces() {
+        let long = format!("{}ü{}", "x".repeat(LONGEST - 1), "y".repeat(LONGEST));
+        let of = |event: Event| {
+            let text = |event: Event| match event {
+                Event::Text(text) | Event::Reasoning(text) | Event::ToolCallArguments { text, .. } => text,
+                other => panic!("{other:?}"),
+            };
+            pieces(event).into_iter().map(text).collect::<Vec<_>>()
+        };
+        for event in [
+            Event::Text(long.clone()),
+            Event::Reasoning(long.clone()),
+            Event::ToolCallArguments { call_id: "a".into(), text: long.clone() },
+        ] {
+            let pieces = of(event);
+            assert_eq!((pieces.len(), pieces.concat() == long), (3, true));
+            assert!(pieces.iter().all(|piece| piece.len() <= LONGEST));
+        }
+        assert_eq!(of(Event::Text("short".into())), ["short"]);
     }
 }

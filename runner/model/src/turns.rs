@@ -8,7 +8,9 @@
 //! provider and model that made them.
 
 use harbor_ipc_proto::link::model::Chat;
-use harbor_ipc_proto::model::{Part, Role};
+use harbor_ipc_proto::model::{Kind, Part, Role, ToolResult};
+
+use crate::defuse::defused;
 
 /// The text that is sent where a tool said nothing: providers want a result all the same.
 pub const NO_OUTPUT: &str = "(no output)";
@@ -71,6 +73,12 @@ fn goes(chat: &Chat, part: &Part) -> bool {
         Part::Opaque(opaque) => opaque.provider == chat.target.provider && opaque.model == chat.model,
         Part::Image(_) | Part::ToolCall(_) | Part::ToolResult(_) => true,
     }
+}
+
+/// The words of a tool, as text, for providers that know no failed results.
+pub fn result_text(kind: Kind, result: &ToolResult) -> String {
+    let text = if result.text.trim().is_empty() { NO_OUTPUT.into() } else { defused(kind, &result.text) };
+    if result.is_error { format!("Error: {text}") } else { text.into_owned() }
 }
 
 impl Turn<'_> {

@@ -81,6 +81,7 @@ pub enum Models {
     ///
     /// Harbor sends nothing more to the programs that it finds before you add them.
     Detect,
+    Transcribe(Recording),
     /// Show how many tokens models have used, by day, model and who asked
     Usage,
     /// Show or set the daily token budgets
@@ -96,6 +97,24 @@ pub enum Models {
         #[arg(long, value_name = "N", value_parser = tokens, requires = "principal")]
         tokens: Option<Tokens>,
     },
+}
+
+/// Make a text of a recording of speech
+///
+/// The recording goes to the model's provider: OpenAI, or a server that speaks as it does, on this machine too.
+///
+/// Example: `harbor models transcribe note.m4a --model openai:gpt-4o-mini-transcribe`
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub struct Recording {
+    /// The recording: WAV, MP3, M4A, Ogg, FLAC or WebM, at most 25 MB
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub file: String,
+    /// The model; the first whose name says that it transcribes, if absent
+    #[arg(long)]
+    pub model: Option<String>,
+    /// The language that is spoken, like `en`; the model finds out if absent
+    #[arg(long)]
+    pub language: Option<String>,
 }
 
 /// A number of tokens.

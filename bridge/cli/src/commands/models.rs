@@ -4,6 +4,7 @@
 
 mod names;
 mod tables;
+mod transcribing;
 
 use std::time::Duration;
 
@@ -50,6 +51,7 @@ pub fn run(client: &mut Client, wanted: &Models, screen: &mut Screen) -> Result<
         Models::Alias { name, .. } => names::list(client, name.as_deref(), screen),
         Models::Set { model, context } => set(client, model, *context, screen),
         Models::Detect => detect(client, screen),
+        Models::Transcribe(recording) => transcribing::run(client, recording, screen),
         Models::Usage => usage(client, screen),
         Models::Budget { principal: Some(principal), tokens: Some(tokens) } => {
             set_budget(client, principal, *tokens, screen)

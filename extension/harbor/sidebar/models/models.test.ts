@@ -79,7 +79,7 @@ test("an address that takes a switch is not added, and the command is given", ()
 });
 
 test("where keys are made is a page over https, and none that an object brings along", () => {
-  for (const type of ["openai", "anthropic", "openrouter", "mistral", "groq", "deepseek"]) assert.match(keyPageOf(type) ?? "", /^https:\/\//);
+  for (const type of ["openai", "anthropic", "openrouter", "mistral", "groq", "deepseek", "gemini"]) assert.match(keyPageOf(type) ?? "", /^https:\/\//);
   assert.equal(keyPageOf("constructor"), undefined);
 });
 

@@ -112,6 +112,7 @@ const KEY_PAGES: { [type: string]: string } = {
   mistral: "https://console.mistral.ai/api-keys",
   groq: "https://console.groq.com/keys",
   deepseek: "https://platform.deepseek.com/api_keys",
+  gemini: "https://aistudio.google.com/apikey",
 };
 
 export function keyPageOf(type: string): string | undefined {

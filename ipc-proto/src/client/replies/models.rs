@@ -3,8 +3,8 @@
 #![allow(non_snake_case, reason = "some fields' names are those of the Web Agents API")]
 
 use super::super::{
-    BudgetView, ChatResponse, ConfiguredModel, EnvironmentKey, ModelForUse, ModelUsageView, ModelView,
-    ProviderType, ProviderView, UsableModel, define_sent,
+    BudgetView, ChatResponse, ChatUsage, ConfiguredModel, EnvironmentKey, ModelForUse, ModelUsageView,
+    ModelView, ProviderType, ProviderView, UsableModel, define_sent,
 };
 use crate::field::Word;
 
@@ -210,6 +210,17 @@ define_sent! {
         input_tokens: u64,
         /// `exact`: the provider counted them; otherwise `estimated`.
         exactness: Word,
+    }
+    /// The text that was spoken.
+    "llm_transcribe" LlmTranscribeResult {
+        /// The text; empty if nothing was said.
+        text: String,
+        /// The provider's id.
+        provider: String,
+        /// The model's name at the provider.
+        model: String,
+        /// The tokens that it took.
+        usage: ChatUsage,
     }
     /// The tokens that requests have used.
     "llm_usage" LlmUsageResult {

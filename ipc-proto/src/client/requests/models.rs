@@ -214,8 +214,8 @@ define_requests! {
         /// The tab that asks.
         tab_id: Option<u64>,
     }
-    /// Says how many tokens a model would read. A provider that can count without answering (Anthropic's format,
-    /// llama-server) gets the conversation and counts them. For others they are estimated from the conversation's length.
+    /// Says how many tokens a model would read. A provider that can count without answering (Anthropic's and Gemini's format,
+    /// OpenAI, llama-server) gets the conversation and counts them. For others they are estimated from its length.
     "llm_count_tokens" LlmCountTokens -> LlmCountTokensResult {
         /// As in `llm_chat`.
         messages: Vec<ChatMessage>,
@@ -227,6 +227,22 @@ define_requests! {
         system_prompt: Option<String>,
         /// As in `llm_chat`.
         tools: Option<Vec<ChatTool>>,
+    }
+    /// Has a recording of speech transcribed. It goes to the provider of the model, and is written down nowhere.
+    "llm_transcribe" LlmTranscribe -> LlmTranscribeResult {
+        /// The recording's bytes in Base64, at most 25 MB.
+        audio: String,
+        /// Its type: `audio/wav`, `audio/mpeg`, `audio/mp4`, `audio/ogg`, `audio/flac` or `audio/webm`.
+        media_type: String,
+        /// As in `llm_chat`; absent: the first model whose name says that it transcribes, of the default provider if it has
+        /// one.
+        model: Option<String>,
+        /// As in `llm_chat`.
+        provider: Option<String>,
+        /// The language that is spoken, like `en`; absent: the model finds out.
+        language: Option<String>,
+        /// Words that help the model with names and terms, at most 8192 bytes.
+        prompt: Option<String>,
     }
     /// Gives the tokens that requests to models have used.
     "llm_usage" LlmUsage -> LlmUsageResult {

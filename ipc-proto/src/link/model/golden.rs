@@ -108,9 +108,24 @@ fn golden_bytes_to_the_worker() {
         (ToModel::Detect { id: 1, places: vec![place] }, b"\x07\x01\x01\x00\x09".to_vec()),
         (ToModel::Count(chat()), with(b"\x08", &chat_bytes)),
         (ToModel::Scale { id: 1, image: image(), longest: 2 }, b"\x09\x01\x01m\x01d\x02".to_vec()),
+        (
+            ToModel::Transcribe(transcription()),
+            [b"\x0a\x01", TARGET, b"\x01m\x01t\x01d\x01\x01l\x00"].concat(),
+        ),
     ];
     for (message, wanted) in &golden {
         check(message, wanted);
+    }
+}
+
+fn transcription() -> Transcription {
+    Transcription {
+        id: 1,
+        target: target(),
+        model: "m".into(),
+        audio: Audio { media_type: "t".into(), data: "d".into() },
+        language: Some("l".into()),
+        prompt: None,
     }
 }
 
@@ -190,6 +205,14 @@ fn golden_bytes_of_answers() {
         (FromModel::Counted { id: 1, input_tokens: 2 }, b"\x05\x01\x02"),
         (FromModel::Failed { id: 1, failure: failed }, b"\x06\x01\x00\x01\xc8\x00\x01w"),
         (FromModel::Scaled { id: 1, image: image() }, b"\x07\x01\x01m\x01d"),
+        (
+            FromModel::Transcribed {
+                id: 1,
+                text: "t".into(),
+                usage: Usage { input_tokens: Some(2), ..Usage::default() },
+            },
+            b"\x08\x01\x01t\x01\x02\x00\x00\x00",
+        ),
     ];
     for (message, wanted) in &golden {
         check(message, wanted);

@@ -47,13 +47,17 @@ fn names(value: &Value, place: &str, words: &[&str]) -> Option<bool> {
     Some(list.iter().filter_map(Value::as_str).any(|word| words.contains(&word)))
 }
 
-/// `{data:[{id, …}]}`, with what each provider adds: Anthropic, OpenRouter, Mistral, Groq, vLLM, llama-server.
-pub fn list(value: &Value) -> Vec<Model> {
-    items(value, "data").filter_map(entry).collect()
+/// A list of models: `{data:[…]}`, `{models:[…]}` or a bare list, of objects with what each provider adds (Anthropic,
+/// OpenRouter, Mistral, Groq, vLLM, llama-server) or of names alone. None if it is no list.
+pub fn list(value: &Value) -> Option<Vec<Model>> {
+    let list = ["data", "models"].iter().find_map(|name| value.get(*name)?.as_array());
+    let list = list.or_else(|| value.as_array())?;
+    Some(list.iter().filter_map(entry).collect())
 }
 
 fn entry(entry: &Value) -> Option<Model> {
-    let known = model(entry.get("id")?.as_str()?)?;
+    let name = ["id", "name", "model"].iter().find_map(|name| entry.get(*name)?.as_str());
+    let known = model(name.or_else(|| entry.as_str())?)?;
     let parameters = |words| names(entry, "/supported_parameters", words);
     Some(Model {
         context_window: number(
@@ -102,6 +106,26 @@ fn state(entry: &Value) -> Option<ModelState> {
         "unloaded" | "sleeping" => Some(ModelState::Unloaded),
         _ => None,
     }
+}
+
+/// Gemini's list: `{models:[{name:"models/…", inputTokenLimit, outputTokenLimit, supportedGenerationMethods, thinking}]}`. None
+/// if it is no list. Models that answer nothing are left out.
+pub fn gemini(value: &Value) -> Option<Vec<Model>> {
+    // A project without models has an empty object.
+    let none = Vec::new();
+    let list = value.as_object()?.get("models").map_or(Some(&none), Value::as_array)?;
+    let answers =
+        |entry: &&Value| names(entry, "/supportedGenerationMethods", &["generateContent"]) != Some(false);
+    let read = |entry: &Value| {
+        let name = entry.get("name")?.as_str()?;
+        Some(Model {
+            context_window: number(entry, &["/inputTokenLimit"]),
+            max_output: number(entry, &["/outputTokenLimit"]),
+            reasoning: yes_or_no(entry, &["/thinking"]),
+            ..model(name.strip_prefix("models/").unwrap_or(name))?
+        })
+    };
+    Some(list.iter().filter(answers).filter_map(read).collect())
 }
 
 /// LM Studio's own list: `{models:[{key, type, max_context_length, capabilities}]}`.
@@ -219,7 +243,7 @@ mod tests {
     #[test]
     fn lists_are_read_as_providers_write_them() {
         let all = json!({"data": [
-            {"id": "bare"}, {"id": ""}, {"id": 7}, "x",
+            {"id": "bare"}, {"id": ""}, {"id": 7}, "x", [],
             {"id": "anthropic", "max_input_tokens": 9, "max_tokens": 3,
              "capabilities": {"image_input": {"supported": true}, "thinking": {"supported": false}}},
             {"id": "router", "context_length": 9, "supported_parameters": ["tools"],
@@ -230,6 +254,7 @@ mod tests {
         let nine = |id: &str| Model { context_window: Some(9), ..known(id) };
         let wanted = [
             known("bare"),
+            known("x"),
             Model { max_output: Some(3), vision: Some(true), reasoning: Some(false), ..nine("anthropic") },
             Model {
                 max_output: Some(2),
@@ -242,8 +267,38 @@ mod tests {
             nine("vllm"),
             nine("llama"),
         ];
-        assert_eq!(list(&all), wanted);
-        assert_eq!(list(&json!([])), []);
+        assert_eq!(list(&all), Some(wanted.into()));
+        let two = Some(vec![known("a"), known("b")]);
+        for shape in
+            [json!([{"id": "a"}, {"name": "b"}]), json!({"models": ["a", {"model": "b"}]}), json!(["a", "b"])]
+        {
+            assert_eq!(list(&shape), two, "{shape}");
+        }
+        assert_eq!(list(&json!([])), Some(vec![]));
+        for none in [json!({}), json!({"data": {}}), json!(7), json!(null)] {
+            assert_eq!(list(&none), None, "{none}");
+        }
+    }
+
+    #[test]
+    fn googles_list_has_the_models_that_answer() {
+        let all = json!({"models": [
+            {"name": "models/gemini-3", "inputTokenLimit": 9, "outputTokenLimit": 3, "thinking": true,
+             "supportedGenerationMethods": ["generateContent", "countTokens"]},
+            {"name": "models/embedding", "supportedGenerationMethods": ["embedContent"]},
+            {"name": "tunedModels/mine"}, {"version": "001"},
+        ]});
+        let wanted = Model {
+            context_window: Some(9),
+            max_output: Some(3),
+            reasoning: Some(true),
+            ..known("gemini-3")
+        };
+        assert_eq!(gemini(&all), Some(vec![wanted, known("tunedModels/mine")]));
+        assert_eq!(
+            (gemini(&json!({})), gemini(&json!([])), gemini(&json!({"models": 7}))),
+            (Some(vec![]), None, None)
+        );
     }
 
     #[test]

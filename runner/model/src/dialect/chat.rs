@@ -5,6 +5,7 @@
 //!  data: [DONE]
 //! ```
 
+mod calls;
 mod read;
 mod request;
 

@@ -99,6 +99,49 @@ fn a_router_is_asked_about_each_model_and_loads_none_for_that() {
     assert!(server.requests().iter().all(|request| request.line != "GET /props"));
 }
 
+/// Pages are followed to the last one, and one that brings nothing new is the last.
+#[test]
+fn a_list_in_pages_is_one_list() {
+    let server = Server::start(by_path(&[
+        ("GET /v1/models?limit=1000", r#"{"data":[{"id":"a"},{"id":"b"}],"has_more":true,"last_id":"b&"}"#),
+        ("GET /v1/models?limit=1000&after_id=b%26", r#"{"data":[{"id":"b"},{"id":"c"}],"has_more":false}"#),
+    ]));
+    let all = ["a", "b", "c"].map(model);
+    assert_eq!(models(Kind::Anthropic, Dialect::Anthropic, &server), all);
+    let server = Server::start(|request, _| match request.line.as_str() {
+        "GET /v1/models" => json("200 OK", r#"{"data":["a","b"],"has_more":true}"#),
+        _ => json("200 OK", r#"{"data":["c"],"has_more":true}"#),
+    });
+    assert_eq!(models(Kind::OpenAiCompatible, Dialect::Chat, &server), all);
+    let lines: Vec<_> = server.requests().into_iter().map(|request| request.line).collect();
+    assert_eq!(lines, ["GET /v1/models", "GET /v1/models?after=b", "GET /v1/models?after=c"]);
+}
+
+#[test]
+fn googles_list_is_followed_by_its_token() {
+    let first = r#"{"models":[{"name":"models/a","inputTokenLimit":9}],"nextPageToken":"t="}"#;
+    let second = r#"{"models":[{"name":"models/b"},{"name":"models/e","supportedGenerationMethods":["embedContent"]}]}"#;
+    let server = Server::start(move |request, _| match request.line.as_str() {
+        "GET /v1beta/models?pageSize=1000" => json("200 OK", first),
+        "GET /v1beta/models?pageSize=1000&pageToken=t%3D" => json("200 OK", second),
+        _ => json("404 Not Found", "{}"),
+    });
+    let wanted = [Model { context_window: Some(9), ..model("a") }, model("b")];
+    assert_eq!(models(Kind::Gemini, Dialect::Gemini, &server), wanted);
+    let headers = server.requests().remove(0);
+    assert_eq!((headers.header("x-goog-api-key"), headers.header("authorization")), (Some("k-secret"), None));
+}
+
+#[test]
+fn what_is_no_list_of_models_is_told() {
+    let server = Server::start(by_path(&[("GET /v1/models", "{}")]));
+    let mut worker = Driven::start();
+    worker
+        .send(&ToModel::Models { id: 7, target: target(Kind::OpenAiCompatible, Dialect::Chat, server.port) });
+    let FromModel::Failed { id: 7, failure } = worker.heard() else { panic!("a list came") };
+    assert_eq!(failure.cause, Cause::Protocol);
+}
+
 fn check(kind: Kind, dialect: Dialect, server: &Server) -> Option<Failure> {
     let mut worker = Driven::start();
     worker.send(&ToModel::Check { id: 7, target: target(kind, dialect, server.port) });
@@ -193,6 +236,15 @@ fn tokens_are_counted_by_the_provider_where_it_does() {
     worker.send(&ToModel::Count(of(Kind::LlamaServer)));
     assert_eq!(worker.heard(), FromModel::Counted { id: 1, input_tokens: 42 });
     assert_eq!(server.requests()[1].header("authorization"), Some("Bearer k-secret"));
+    let openai = Server::start(by_path(&[("POST /v1/responses/input_tokens", r#"{"input_tokens":7}"#)]));
+    let target = target(Kind::OpenAi, Dialect::Responses, openai.port);
+    worker.send(&ToModel::Count(Chat { target, ..chat(Dialect::Responses, 0) }));
+    assert_eq!(worker.heard(), FromModel::Counted { id: 1, input_tokens: 7 });
+    assert!(!openai.requests()[0].body.contains("stream"));
+    let google = Server::start(by_path(&[("POST /v1beta/models/m:countTokens", r#"{"totalTokens":8}"#)]));
+    worker.send(&ToModel::Count(chat(Dialect::Gemini, google.port)));
+    assert_eq!(worker.heard(), FromModel::Counted { id: 1, input_tokens: 8 });
+    assert!(google.requests()[0].body.contains(r#""model":"models/m""#));
     worker.send(&ToModel::Count(of(Kind::OpenAi)));
     let FromModel::Failed { id: 1, failure } = worker.heard() else { panic!("nobody has counted") };
     assert_eq!((failure.cause, server.requests().len()), (Cause::Refused, 2));

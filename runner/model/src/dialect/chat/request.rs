@@ -10,10 +10,9 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 
 use super::super::{object, sends_tools};
-use crate::defuse::defused;
 use crate::names::wire_name;
 use crate::schema;
-use crate::turns::{NO_OUTPUT, Turn, turns};
+use crate::turns::{Turn, result_text, turns};
 
 #[derive(Serialize)]
 pub(crate) struct CompletionRequest<'a> {
@@ -164,7 +163,7 @@ fn results(kind: Kind, turn: &Turn<'_>, messages: &mut Vec<CompletionMessage>) {
             .filter_map(|part| if let Part::ToolResult(result) = part { Some(result) } else { None })
     };
     for result in results() {
-        let mut message = said("tool", text(kind, result).into());
+        let mut message = said("tool", result_text(kind, result).into());
         message.tool_call_id = Some(id(kind, &result.call_id).into_owned());
         messages.push(message);
     }
@@ -173,11 +172,6 @@ fn results(kind: Kind, turn: &Turn<'_>, messages: &mut Vec<CompletionMessage>) {
         let about = json!({"type": "text", "text": "What the tools have shown:"});
         messages.push(said("user", [vec![about], shown].concat().into()));
     }
-}
-
-fn text(kind: Kind, result: &ToolResult) -> String {
-    let text = if result.text.trim().is_empty() { NO_OUTPUT.into() } else { defused(kind, &result.text) };
-    if result.is_error { format!("Error: {text}") } else { text.into_owned() }
 }
 
 /// Mistral takes ids of nine letters and digits only.
