@@ -4,7 +4,7 @@
 # Sourced after steps.sh, never run. Must not run a test.
 # shellcheck shell=bash
 
-groups=(sandbox packages browsers)
+groups=(sandbox packages conformance browsers)
 passed_sums=$root/tests/passed.sums
 
 # group_files GROUP: which files it depends on, as patterns of git; a `*` also stands for directories. What is in no pattern is
@@ -30,6 +30,12 @@ group_files() {
       # The extensions install nothing.
       printf '%s\n' ':!extension'
       ;;
+    conformance)
+      # The suite, and the two ways of a call that it watches: as a client over HTTP with its logins, and the protocol itself.
+      printf '*%s*\n' conformance oauth
+      printf '%s\n' runner/http runner/web runner/src/mcp runner/src/session bridge/src/link bridge/cli/src/commands/call'*'
+      printf '%s\n' scripts/servers Cargo.lock rust-toolchain.toml ':!extension'
+      ;;
     browsers)
       # The extensions and their cases; what they are compiled from is in extension/package-lock.json.
       printf '%s\n' extension
@@ -49,10 +55,38 @@ picked_cases_firefox=(way.test window_ai browser_safety)
 
 # group_rest GROUP: what runs only with the whole group, as an expression of nextest; nothing where it has no part of nextest's.
 group_rest() {
-  local picked
+  local picked rest
   case $1 in
-    # The pick: the weakest and the strongest row, one runner for all servers, and no sandbox.
-    sandbox) printf 'binary(sandbox) and test(/^suite::between::/)' ;;
+    # The pick: the strongest row, one runner for all servers, and no sandbox; what a server may use, and what not of others.
+    sandbox)
+      rest=(
+        suite::between::
+        suite::the_weakest_offer_holds_what_it_says
+        neighbours::the_init_of_its_namespace_is_no_way_out
+        neighbours::a_server_does_not_widen_the_next_start_of_another
+        neighbours::what_is_protected_is_not_granted_by_being_named
+        removal::
+      )
+      printf 'binary(sandbox) and test(/^(%s)/)' "$(IFS='|' && printf '%s' "${rest[*]}")"
+      ;;
+    conformance)
+      picked=(
+        conformance::every_scenario_for_clients_is_passed_or_has_a_reason
+        # Each revision, and each kind of answer.
+        conformance::initialize_of_before
+        conformance::tools_call
+        conformance::request_state
+        conformance::sse_retry
+        conformance::standard_headers
+        # A login of each kind.
+        conformance::auth_basic_cimd
+        conformance::auth_iss_wrong_issuer
+        conformance::auth_metadata_long_before
+        conformance::auth_scope_step_up
+        conformance::auth_token_endpoint_auth_post
+      )
+      printf 'binary(e2e) and test(/^conformance::/) and not test(/^(%s)$/)' "$(IFS='|' && printf '%s' "${picked[*]}")"
+      ;;
     packages)
       picked=(
         # Nothing without a yes, and nothing else than what was planned.

@@ -14,7 +14,7 @@ use tokio::task::AbortHandle;
 pub struct Alarm(RefCell<Option<AbortHandle>>);
 
 impl Alarm {
-    /// Has `ring` called after `wait`; never if that is none.
+    /// Calls `ring` after `wait`; never if `wait` is none.
     pub fn set<T: 'static>(&self, kept: &Rc<T>, wait: Option<Duration>, ring: fn(&Rc<T>)) {
         self.clear();
         let Some(wait) = wait else { return };

@@ -26,6 +26,7 @@ use harbor_home::instance::{identity, mark, random_token};
 use harbor_ipc_proto::BUILD;
 use harbor_ipc_proto::codes::Code;
 use harbor_policy::environment::{of_model_worker, of_worker};
+use harbor_policy::sampling::server_of;
 use tokio::net::UnixListener;
 
 use crate::agent::Agent;
@@ -45,6 +46,7 @@ use crate::link::worker::catalog::CatalogLink;
 use crate::link::worker::model::ModelLink;
 use crate::models::{Models, ModelsParts, Noted};
 use crate::router::Router;
+use crate::router::sampling;
 use crate::router::watching::{tell, tell_of_host};
 use crate::runtimes::Runtimes;
 use crate::store;
@@ -78,7 +80,7 @@ const END: Duration = Duration::from_millis(4500);
 const LAST_STORED: Duration = Duration::from_secs(2);
 const LAST_WRITTEN: Duration = Duration::from_millis(3500);
 
-/// How long threads may take that wait for the disk. Their removals go on when a bridge begins or the server starts.
+/// How long threads may take that wait for the disk. A later bridge, or the server's next start, finishes their removals.
 const LAST_WORK: Duration = Duration::from_millis(200);
 
 /// How the bridge serves.
@@ -88,7 +90,7 @@ pub enum ServeMode {
     Foreground,
     /// On stdin and stdout too, until stdin ends.
     Stdio,
-    /// Started by a client: in a session of its own, until nobody has used it for a while.
+    /// In a session of its own, started by a client, until it has been unused for a while.
     Detached,
 }
 
@@ -279,6 +281,7 @@ impl Bridge {
             Installations::new(supervisor.clone(), host.clone(), catalog.clone(), definitions),
         );
         listen(&supervisor, &host, &router, &catalog);
+        sampling::begin(&router);
         tell_of_models(&models, &host, &router);
         let exporter = Exporter::begin(&router, settings.metrics, settings.host.metrics_listen);
         let exporter = Rc::new(exporter.map_err(AppError::Metrics)?);
@@ -411,8 +414,8 @@ fn inherited() -> impl Iterator<Item = (String, String)> {
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
 }
 
-/// Starts the workers after those of a killed bridge have ended. A catalog has one writer. Also, old processes are ended
-/// by their mark, and the new workers have the same mark.
+/// Starts the workers after those of a killed bridge have ended. A catalog has one writer. Besides, old
+/// processes are ended by their mark, which the new workers have, too.
 async fn keep_workers(supervisor: Rc<Supervisor>, catalog: Rc<Catalog>, models: Rc<Models>) {
     supervisor.swept().await;
     models.begin();
@@ -482,10 +485,12 @@ fn note_of_chats(host: &Rc<Host>) -> Rc<dyn Fn(Noted)> {
     let host = Rc::downgrade(host);
     Rc::new(move |noted| {
         if let Some(host) = host.upgrade() {
+            let server = server_of(&noted.who.principal).map(|server| server.shared());
             host.note_chat(
                 noted.who.by,
                 AuditRecord {
-                    origin: noted.who.origin,
+                    origin: noted.who.origin.filter(|_| server.is_none()),
+                    server,
                     profile: noted.who.profile,
                     provider: Some(noted.provider.into()),
                     model: Some(noted.model.into()),
@@ -541,7 +546,7 @@ async fn follow_config(
             continue;
         }
         match config.refused() {
-            Some(why) => tracing::warn!(why, "config.toml is wrong; what was in force stays"),
+            Some(why) => tracing::warn!(why, "config.toml is wrong; the former settings stay in force"),
             None => tracing::info!("config.toml was read again"),
         }
         let (Some(router), Some(exporter)) = (router.upgrade(), exporter.upgrade()) else { return };

@@ -27,7 +27,7 @@ pub struct CheckRequest {
 }
 
 impl CheckRequest {
-    /// Reads the words after `check`: `--json [--config FILE] [PART …]`; no part means all.
+    /// Reads the words after `check`: `--json [--config FILE] [PART …]`. Without a part, all parts are meant.
     ///
     /// # Errors
     /// Says which word is wrong.
@@ -52,7 +52,7 @@ impl CheckRequest {
         Ok(Self { parts, config })
     }
 
-    /// Examines these parts. For programs it may ask the login shell, which takes a while.
+    /// Examines these parts. To find programs it may ask the login shell, which takes a while.
     #[must_use]
     pub fn look(&self, paths: &Paths) -> Checked {
         let mut checked = Checked::default();

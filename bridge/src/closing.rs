@@ -8,7 +8,7 @@ use std::io;
 use tokio::io::AsyncReadExt as _;
 use tokio::net::TcpStream;
 
-/// Reads until the other end is done, or has sent `most` bytes more.
+/// Reads until the other end closes, or has sent `most` bytes more.
 ///
 /// # Errors
 /// When the connection is broken.

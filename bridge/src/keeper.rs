@@ -26,7 +26,7 @@ use crate::link::worker::{Pair, WorkerEvent, WorkerProcess};
 /// The things that a worker is started with.
 #[derive(Debug)]
 pub struct WorkerParts {
-    /// The worker's program, or why there is none; absent where the environment wants no worker.
+    /// The worker's program, or why there is none. Absent if the environment forbids a worker.
     pub executable: Option<Result<Executable, String>>,
     /// The environment variables that the worker sees.
     pub environment: BTreeMap<String, String>,
@@ -47,7 +47,7 @@ pub struct WorkerTimeouts {
     pub quiet: Duration,
 }
 
-/// Gives a worker its tasks, and hears of it.
+/// Gives a worker its tasks, and hears of its end.
 pub trait WorkerOwner<P: Pair> {
     /// True if the worker has something to do.
     fn is_busy(&self) -> bool;
@@ -61,7 +61,7 @@ pub trait WorkerOwner<P: Pair> {
     /// The worker has ended, and another one will come.
     fn lost(self: Rc<Self>);
 
-    /// No worker will come before [`Kept::start`].
+    /// The worker has been given up: none will come before [`Kept::start`].
     fn given_up(self: Rc<Self>);
 
     /// The worker's state has changed.
@@ -80,7 +80,7 @@ pub struct WorkerKeeper<P: Pair> {
     last_error: RefCell<Option<String>>,
     /// Set off when a worker has ended.
     gone: Notify,
-    /// When it last said something, or was given something to do.
+    /// The time of its last message or last work.
     said: Cell<Instant>,
     life: Alarm,
     idle: Alarm,
@@ -124,7 +124,7 @@ impl<P: Pair> WorkerKeeper<P> {
         })
     }
 
-    /// Where it is in its life.
+    /// The state of the worker.
     #[must_use]
     pub fn state(&self) -> State {
         self.machine.borrow().state()
@@ -159,12 +159,12 @@ impl<P: Pair> WorkerKeeper<P> {
         self.parts.executable.is_none()
     }
 
-    /// It is needed: one that was given up is tried again.
+    /// Starts a needed worker. A worker that was given up is tried again.
     pub fn start(self: &Rc<Self>) {
         self.apply(LifecycleEvent::Start);
     }
 
-    /// The worker is needed, but nobody waits for it: the machine says when one that was given up is tried again.
+    /// Starts a needed worker without a waiter. The machine decides when a worker that was given up is tried again.
     pub fn start_by_itself(self: &Rc<Self>) {
         let rests = matches!(self.state(), State::Stopped | State::Stopping);
         self.apply(if rests { LifecycleEvent::Start } else { LifecycleEvent::Demand });
@@ -253,7 +253,7 @@ impl<P: Pair> WorkerKeeper<P> {
         }
     }
 
-    /// Acts on the worker. Where there is none yet, the machine hears of its end.
+    /// Acts on the worker. If there is none yet, the machine gets its end.
     fn with_worker(self: &Rc<Self>, act: impl FnOnce(&WorkerProcess<P>)) {
         let there = self.worker.borrow().as_ref().map(act).is_some();
         if !there {

@@ -63,7 +63,7 @@ impl Name {
 #[derive(Debug)]
 pub struct RedirectListener {
     listener: TcpListener,
-    /// For browsers that look for `localhost` at the IPv6 address; none if this machine has no such address.
+    /// The listener for browsers that look for `localhost` at the IPv6 address. None if this machine has no such address.
     other: Option<TcpListener>,
     /// Host and port.
     place: Rc<str>,
@@ -88,7 +88,7 @@ impl RedirectListener {
         Ok(Self { listener, other, place: format!("{}:{port}", name.text()).into() })
     }
 
-    /// The address to which the browser is to be sent.
+    /// The address for the person's browser.
     #[must_use]
     pub fn uri(&self) -> String {
         format!("http://{}{PATH}", self.place)
@@ -176,7 +176,7 @@ pub fn head(bytes: &[u8], place: &str) -> RedirectHead {
     }
 }
 
-/// Answers one connection; gives its query, if it is the expected one.
+/// Answers one connection. Returns its query, if it is the expected one.
 async fn attend(mut stream: TcpStream, state: &Secret, place: &str) -> Option<Secret> {
     let mut bytes = Zeroizing::new(Vec::with_capacity(MAX_HEAD + 1));
     let asked = loop {

@@ -77,7 +77,7 @@ pub fn finish() {
     }
 }
 
-/// Says why the program ends, at whatever level. Where lines are objects, it is one as well.
+/// Says why the program ends, at any log level. If lines are JSON objects, this line is one, too.
 pub fn say_last(error: &dyn std::error::Error, json: bool) {
     let line = last_words(error, json);
     match LOG.get() {

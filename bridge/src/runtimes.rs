@@ -33,13 +33,13 @@ const MAX_SAID: usize = 64 << 10;
 /// Names in one directory that are looked at.
 const MAX_NAMES: usize = 256;
 
-/// This machine's programs. What its login shell says is kept; the disk is looked at each time.
+/// This machine's programs. The answer of the login shell is kept; the disk is read each time.
 #[derive(Debug, Default)]
 pub struct Runtimes {
     login_path: OnceLock<Option<String>>,
 }
 
-/// The programs that were found on this machine.
+/// This machine's programs. The answer of its login shell is kept, but the disk is read each time.
 #[derive(Debug, Clone)]
 pub struct FoundRuntimes {
     /// The directories, in the order in which they were looked at.
@@ -50,7 +50,7 @@ pub struct FoundRuntimes {
 }
 
 impl FoundRuntimes {
-    /// Where nothing could be looked for.
+    /// The programs when none could be looked for.
     #[must_use]
     pub fn none() -> Self {
         Self { places: Vec::new(), path: DEFAULT_PATH.into(), programs: Vec::new() }
@@ -116,7 +116,7 @@ fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-/// The names in a directory; none of one that cannot be read.
+/// The names in a directory. Empty if the directory cannot be read.
 fn names(directory: &Path) -> Vec<String> {
     let entries = directory.read_dir().into_iter().flatten().flatten().take(MAX_NAMES);
     entries.filter_map(|entry| entry.file_name().into_string().ok()).collect()
@@ -141,7 +141,7 @@ pub fn version_of(path: &str, search_path: &str) -> Option<String> {
     version(&ask(command, VERSION_LIMIT, |said| said.contains('\n'))?)
 }
 
-/// Runs a program in a group of its own until it has said enough, ends or takes too long; then it is ended.
+/// Runs a program in a group of its own until its output is enough, or it ends, or it takes too long. Then ends it.
 fn ask(mut command: Command, limit: Duration, is_enough: impl Fn(&str) -> bool) -> Option<String> {
     let until = Instant::now() + limit;
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).process_group(0);

@@ -18,7 +18,7 @@ pub enum Job {
     Refresh {
         /// Everything.
         full: bool,
-        /// True if nobody asked for it: sources that are not due are left out.
+        /// True for a refresh that nobody asked for. It leaves out sources that are not due.
         due_only: bool,
     },
     /// Look up more about entries.
@@ -94,7 +94,7 @@ impl Agenda {
         self.running.as_ref().map(|(job, _)| *job)
     }
 
-    /// Notes that the job has ended. Gives the ids that are answered; 0 when nobody asked.
+    /// Notes that the job has ended. Returns the ids to answer, or 0 if nobody asked.
     pub fn done(&mut self) -> Vec<u32> {
         let ids = self.running.take().map(|(_, ids)| ids).unwrap_or_default();
         if ids.is_empty() { vec![0] } else { ids }

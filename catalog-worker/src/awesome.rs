@@ -13,13 +13,13 @@ use std::collections::BTreeMap;
 use crate::entry::Entry;
 use crate::text;
 
-/// Longer lines are passed over, in bytes.
+/// The most bytes of a line. Longer lines are skipped.
 const MAX_LINE: usize = 4000;
 /// More entries are not read.
 pub const MAX_ENTRIES: usize = 20_000;
 /// The longest tag.
 const MAX_TAG: usize = 60;
-/// Where repositories are.
+/// The hosts of repositories.
 const HOSTS: &[&str] = &["github.com", "gitlab.com", "codeberg.org", "bitbucket.org"];
 
 /// Its entries, each repository once, in the list's order.

@@ -19,7 +19,7 @@ use crate::{packages, text, time};
 /// After a refusal without a time, as long as GitHub counts.
 const DEFAULT_PAUSE: u64 = 60 * 60_000;
 
-/// When GitHub may be asked again; kept from one enrichment to the next.
+/// The time when GitHub may be asked again. Kept from one enrichment to the next.
 #[derive(Debug, Default)]
 pub struct Pause(Cell<u64>);
 
@@ -84,7 +84,7 @@ struct Asking<'a> {
 }
 
 impl Asking<'_> {
-    /// Looks for facts about it; `None` when nobody could be asked now, `Some(None)` when nobody knew.
+    /// Looks for facts about an entry. `None` if no service could be asked now, `Some(None)` if none knew the entry.
     #[allow(clippy::option_option, reason = "not asked is not the same as not known")]
     async fn look_up(&self, candidate: &Candidate) -> Option<Option<Found>> {
         let github = self.github(candidate).await;

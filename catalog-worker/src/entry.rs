@@ -49,17 +49,17 @@ pub struct Entry {
     pub remotes: String,
     /// The names of packages and addresses of remotes, for the search.
     pub identifiers: String,
-    /// Where its code is.
+    /// The address of its code.
     pub repository: Option<String>,
-    /// Where it is described.
+    /// The address of its description.
     pub website: Option<String>,
     /// Words to find it by.
     pub tags: Vec<String>,
     /// True if Harbor recommends it.
     pub featured: bool,
-    /// When it first appeared.
+    /// The time when it first appeared.
     pub published_at: Option<u64>,
-    /// When it last changed.
+    /// The time when it last changed.
     pub updated_at: Option<u64>,
 }
 
@@ -106,7 +106,7 @@ impl Entry {
         serde_json::to_string(&self.tags).unwrap_or_else(|_| "[]".into())
     }
 
-    /// Which columns differ from what was known; `before` has the same columns.
+    /// The columns that differ from the known ones; `before` has the same columns.
     #[must_use]
     pub fn differing(&self, before: &Self) -> Vec<&'static str> {
         let pairs = self.columns().into_iter().zip(before.columns());
@@ -138,13 +138,13 @@ pub enum Verdict {
     Added,
     /// It is another than before.
     Updated,
-    /// As it was.
+    /// The entry equals the former one.
     Unchanged,
     /// It was removed before.
     Restored,
-    /// It is a tombstone of one that was there.
+    /// A tombstone of an entry that was known.
     Removed,
-    /// It is a tombstone of one that was not.
+    /// A tombstone of an unknown entry.
     Ignored,
 }
 

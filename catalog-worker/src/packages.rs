@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use crate::text;
 
-/// More of them are left out.
+/// The most packages of an entry.
 const MAX_PACKAGES: usize = 16;
 /// A package deeper than this is left out.
 const MAX_DEPTH: usize = 12;
@@ -70,7 +70,7 @@ pub fn identifiers(packages: &[Value], remotes: &[Value]) -> String {
     packages.chain(remotes).collect::<Vec<_>>().join(" ")
 }
 
-/// How it can be had: `npm`, `pypi`, `oci`, `remote` …
+/// The ways to install it: `npm`, `pypi`, `oci`, `remote` …
 #[must_use]
 pub fn kinds(packages: &[Value], remotes: &[Value]) -> Vec<String> {
     let is_word = |kind: &&str| kind.len() <= 16 && kind.bytes().all(|byte| byte.is_ascii_alphanumeric());

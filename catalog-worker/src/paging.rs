@@ -22,7 +22,7 @@ pub struct Way {
     pub entries: usize,
 }
 
-/// Why it leads nowhere.
+/// The reason why the pages lead nowhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lost {
     /// A cursor came twice.
@@ -44,10 +44,10 @@ impl std::fmt::Display for Lost {
 }
 
 impl Way {
-    /// A page has come, with so many entries and this cursor: whether it goes on there.
+    /// Takes a page with this many entries and this cursor. Returns the next cursor, if there is one.
     ///
     /// # Errors
-    /// When it leads nowhere.
+    /// When the cursor leads nowhere.
     pub fn on(&mut self, entries: usize, cursor: Option<String>) -> Result<Option<String>, Lost> {
         self.pages += 1;
         self.entries += entries;

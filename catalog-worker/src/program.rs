@@ -33,7 +33,7 @@ const MAX_MESSAGE: usize = 1024 * 1024;
 /// Orders that may wait for the worker while it writes.
 const ORDERS: usize = 64;
 
-/// Runs the program; gives its exit code.
+/// Runs the program, and returns its exit code.
 #[must_use]
 pub fn run() -> ExitCode {
     let parent = std::env::args().nth(1).and_then(|pid| pid.parse().ok());

@@ -31,7 +31,7 @@ const LONGEST_WAIT: u64 = 60_000;
 /// A source that is due by then is fetched with those that are due now.
 const TOGETHER: u64 = 60_000;
 
-/// Why a source was not fetched.
+/// The reason why a source was not fetched.
 enum Failed {
     /// The reason lies out there.
     There(NoAnswer),
@@ -57,7 +57,7 @@ pub struct Refresh<'a> {
     pub db: &'a mut Db,
     /// The person's settings.
     pub settings: &'a Settings,
-    /// Where progress is told.
+    /// The link that hears of progress.
     pub up: &'a Up,
     /// Everything.
     pub full: bool,
@@ -204,7 +204,7 @@ impl Refresh<'_> {
     }
 }
 
-/// One that its server wants to be left alone.
+/// The outcome of a source whose server wants no requests now.
 fn held(origin: &Origin, source: &Source, until: u64) -> SourceOutcome<'static> {
     SourceOutcome {
         source: origin.id.clone().into(),

@@ -20,7 +20,7 @@ use crate::{packages, text, time};
 pub const PAGE: usize = 100;
 /// More entries of one page are not read.
 const MAX_ENTRIES: usize = 1000;
-/// Longer cursors are none.
+/// The most bytes of a cursor.
 const MAX_CURSOR: usize = 2000;
 /// An entry of more bytes is left out.
 const MAX_ENTRY: usize = 256 * 1024;
@@ -32,11 +32,11 @@ pub struct Page {
     pub entries: Vec<Entry>,
     /// How many were no entries.
     pub skipped: usize,
-    /// Where the next page is.
+    /// The address of the next page.
     pub next: Option<String>,
 }
 
-/// Why a page is none.
+/// The reason why a page cannot be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BadPage {
     /// No JSON object, or one without `servers`.
@@ -124,7 +124,7 @@ struct Official {
 /// Reads a page.
 ///
 /// # Errors
-/// When it is none.
+/// When it is no page.
 pub fn page(bytes: &[u8]) -> Result<Page, BadPage> {
     let raw: RawPage<'_> = serde_json::from_slice(bytes).map_err(|_| BadPage::NoPage)?;
     if raw.servers.len() > MAX_ENTRIES {

@@ -26,11 +26,11 @@ const OVERLAP: u64 = 10 * 60_000;
 /// The past of a source.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct History {
-    /// When it was last tried.
+    /// The time of its last try.
     pub last_attempt_at: Option<u64>,
-    /// When all of it was last read.
+    /// The time when all of it was last read.
     pub last_full_at: Option<u64>,
-    /// Where an increment would begin.
+    /// The time from which an increment would be fetched.
     pub updated_since: Option<u64>,
     /// It is left alone until then.
     pub not_before: Option<u64>,
@@ -38,7 +38,7 @@ pub struct History {
     pub retry_after: Option<u64>,
 }
 
-/// How a source is fetched.
+/// The way to fetch a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FetchMode {
     /// All of it.
@@ -47,7 +47,7 @@ pub enum FetchMode {
     Since(u64),
 }
 
-/// When it is due; `None` when only on request. `roll` is a random number, which decides the jitter.
+/// When it is due. None if only on request. `roll` is a random number, which decides the jitter.
 #[must_use]
 pub fn due(history: &History, interval: u64, now: u64, roll: u64) -> Option<u64> {
     if interval == 0 {
@@ -72,7 +72,7 @@ pub fn held(history: &History, now: u64) -> Option<u64> {
     history.retry_after.filter(|at| *at > now && *at <= now.saturating_add(MAX_RETRY_AFTER))
 }
 
-/// How a registry is fetched.
+/// The way to fetch a registry.
 #[must_use]
 pub fn pass(history: &History, full: bool, now: u64) -> FetchMode {
     let recent = history.last_full_at.is_some_and(|at| at <= now && now - at < FULL_EVERY);
@@ -82,13 +82,13 @@ pub fn pass(history: &History, full: bool, now: u64) -> FetchMode {
     }
 }
 
-/// Where the next increment begins, after a pass that began then, by our clock and by the server's.
+/// The time from which the next increment is fetched, after a pass that began at this time by our clock and by the server's.
 #[must_use]
 pub fn since(began: u64, server: Option<u64>) -> u64 {
     server.map_or(began, |server| server.min(began)).saturating_sub(OVERLAP)
 }
 
-/// Until when a source is left alone after so many failures in a row, and until when its server wants it to.
+/// The end of the pause after this many failures in a row, and the time until which the server wants no requests.
 #[must_use]
 pub fn back_off(failures: u32, retry_after: Option<u64>, now: u64) -> (u64, Option<u64>) {
     let doubled = FIRST_BACK_OFF.saturating_mul(1 << failures.saturating_sub(1).min(16));

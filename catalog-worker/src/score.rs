@@ -27,7 +27,7 @@ pub struct Facts {
     pub repository: bool,
     /// It should not be used for something new.
     pub deprecated: bool,
-    /// When it last changed.
+    /// The time when it last changed.
     pub updated_at: Option<u64>,
     /// Stars of its repository.
     pub stars: Option<u64>,
@@ -49,7 +49,7 @@ pub fn popularity(facts: &Facts, now: u64) -> i64 {
     digits(facts.stars) + digits(facts.downloads) + fresh
 }
 
-/// Where it stands: more is earlier.
+/// The entry's priority. Higher ones come earlier.
 #[must_use]
 pub fn priority(facts: &Facts, now: u64) -> i64 {
     let counted = [
@@ -65,7 +65,7 @@ pub fn priority(facts: &Facts, now: u64) -> i64 {
     points + (popularity(facts, now) / 2).min(500)
 }
 
-/// In days; what is said to be in the future is new.
+/// The age in days. A time in the future counts as new.
 fn age(at: Option<u64>, now: u64) -> Option<u64> {
     at.map(|at| now.saturating_sub(at) / DAY)
 }

@@ -21,17 +21,17 @@ const REQUEST_LIMIT: u64 = 30_000;
 pub struct Settings {
     /// The path of catalog.db.
     pub database: PathBuf,
-    /// Where entries come from, with their addresses.
+    /// The sources of entries, with their addresses.
     pub sources: Vec<(Origin, Url)>,
-    /// Milliseconds; 0: only on request.
+    /// Milliseconds; 0 means only on request.
     pub interval: u64,
     /// The time of a request in all.
     pub limit: Duration,
-    /// Where more is looked up.
+    /// The services that know more.
     pub lookups: Lookups,
 }
 
-/// Where more is looked up.
+/// The services that know more about entries.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Lookups {
     /// The base of GitHub's API.

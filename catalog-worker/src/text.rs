@@ -17,8 +17,8 @@ pub const MAX_VERSION: usize = 255;
 /// The longest URL.
 pub const MAX_URL: usize = 1000;
 
-/// The text as it is kept: runs of white space are one space, hidden characters are left out, and what is longer than
-/// `limit` bytes is cut between two characters.
+/// The text in its kept form: runs of white space are one space, hidden characters are left out, and text
+/// beyond `limit` bytes is cut off between two characters.
 #[must_use]
 pub fn clean(text: &str, limit: usize) -> String {
     let mut out = String::with_capacity(text.len().min(limit));
@@ -39,7 +39,7 @@ pub fn clean(text: &str, limit: usize) -> String {
     out
 }
 
-/// The text as [`clean`] gives it, if anything is left.
+/// The text after [`clean`], if anything is left.
 #[must_use]
 pub fn some(text: Option<&str>, limit: usize) -> Option<String> {
     text.map(|text| clean(text, limit)).filter(|text| !text.is_empty())

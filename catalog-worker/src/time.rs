@@ -5,7 +5,7 @@
 /// Milliseconds of a day.
 pub const DAY: u64 = 86_400_000;
 
-/// Reads `2026-11-03T12:34:56.789Z` (RFC 3339, also with an offset). Before 1970 there was nothing.
+/// Reads `2026-11-03T12:34:56.789Z` (RFC 3339, also with an offset). None before 1970.
 #[must_use]
 pub fn from_rfc3339(text: &str) -> Option<u64> {
     let text = text.get(..64).unwrap_or(text);
@@ -44,7 +44,7 @@ pub fn from_http(text: &str) -> Option<u64> {
     (words.next() == Some("GMT")).then(|| at(year, place as u64 / 3 + 1, day, time))?
 }
 
-/// `Retry-After`: seconds, or a date. As milliseconds from `now`.
+/// Reads `Retry-After`, in seconds or as a date. Returns milliseconds from `now`.
 #[must_use]
 pub fn retry_after(text: &str, now: u64) -> Option<u64> {
     let seconds = text.trim().parse::<u64>().ok().map(|seconds| seconds.saturating_mul(1000));

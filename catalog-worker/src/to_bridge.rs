@@ -53,7 +53,7 @@ impl Up {
         *self.told.borrow_mut() = None;
     }
 
-    /// For whoever drives it.
+    /// The outbox, for whoever drives it.
     #[must_use]
     pub fn outbox(&self) -> &Outbox {
         &self.outbox

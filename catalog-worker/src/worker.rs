@@ -27,9 +27,9 @@ use crate::schedule;
 use crate::settings::Settings;
 use crate::to_bridge::Up;
 
-/// The clock is looked at so often: a machine that slept must not wait for the rest of an hour.
+/// How often the clock is read: a machine that slept must not wait for the rest of an hour.
 const LOOK: Duration = Duration::from_secs(300);
-/// After a failure of catalog.db, such as a full disk, nothing begins by itself for so long.
+/// How long nothing begins by itself after a failure of catalog.db, such as a full disk.
 const REST: u64 = 5 * 60_000;
 
 /// An order of the bridge.
@@ -74,7 +74,7 @@ pub struct Worker {
     agenda: Agenda,
     /// Away while a job has it.
     db: Option<Db>,
-    /// The settings in force; none before catalog.db was opened.
+    /// The settings in force. None before catalog.db was opened.
     settings: Option<Rc<Settings>>,
     /// New settings that wait for the end of a job.
     configure: Option<Result<Box<Settings>, String>>,
@@ -102,7 +102,7 @@ impl Worker {
         }
     }
 
-    /// Works until nobody gives orders any more.
+    /// Works until no more orders can come.
     pub async fn run(mut self, mut orders: Receiver<Order>) {
         loop {
             let wait = self.next_at().map(|at| Duration::from_millis(at.saturating_sub(now())).min(LOOK));
@@ -203,7 +203,7 @@ impl Worker {
         }
     }
 
-    /// Does a job while it hears orders; false when nobody gives any more.
+    /// Does a job while it takes orders. False when no more can come.
     async fn work(&mut self, job: Job, orders: &mut Receiver<Order>) -> bool {
         self.tell(if job == Job::Enrich { Activity::Enriching } else { Activity::Refreshing });
         let (Some(mut db), Some(settings)) = (self.db.take(), self.settings.clone()) else {
@@ -270,7 +270,7 @@ impl Worker {
         ids.iter().for_each(|id| self.up.send(&FromWorker::Failed { id: *id, why: why.clone() }));
     }
 
-    /// When some source is due; none when only on request, or when there is none.
+    /// When the next source is due. None if refreshes come only on request, or if there is no source.
     fn next_at(&self) -> Option<u64> {
         let (db, settings) = (self.db.as_ref()?, self.settings.as_ref()?);
         let due = |id: &str| {

@@ -6,7 +6,8 @@
 import { cp, mkdir, readFile, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
+import { build, transform } from "esbuild";
+import { MOST_AT_FIRST, bytesAtFirst } from "./first_load.mjs";
 import { BROWSERS, EXTENSIONS, FIREFOX_IDS, chromiumId, manifest } from "./manifest.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -42,7 +43,7 @@ const SCRIPTS = {
   ],
 };
 
-/** Files that are taken as they are. */
+/** Files that are taken as they are; styles without their empty space. */
 const STATIC = {
   harbor: [
     "harbor/consent/consent.html",
@@ -89,12 +90,22 @@ async function one(extension, browser) {
   try {
     await mkdir(out, { recursive: true });
     await make(extension, browser, out);
+    if (extension === "harbor") await holdPanel(out);
     if (await isSame(out, place)) return;
     await rm(place, { recursive: true, force: true });
     await rename(out, place);
   } finally {
     await rm(out, { recursive: true, force: true });
   }
+}
+
+/**
+ * The panel is to open at once.
+ * @param {string} out
+ */
+async function holdPanel(out) {
+  const bytes = await bytesAtFirst(out, "sidebar.html");
+  if (bytes > MOST_AT_FIRST) throw new Error(`the panel loads ${bytes} bytes at first, more than ${MOST_AT_FIRST}: have what its first view does not need in places.ts`);
 }
 
 /**
@@ -127,7 +138,7 @@ async function make(extension, browser, out) {
       format,
       // What the panel loads when it is needed is a file of its own; and it is to open at once, so it has no empty space.
       splitting: panel,
-      chunkNames: "[name]",
+      chunkNames: "[name]-[hash]",
       minifyWhitespace: panel,
       minifyIdentifiers: panel,
       target: browser === "chrome" ? "chrome120" : "firefox142",
@@ -140,7 +151,9 @@ async function make(extension, browser, out) {
     });
   }
   for (const file of [...STATIC[extension], ...ICONS]) {
-    await cp(join(root, file), join(out, /** @type {string} */ (file.split("/").at(-1))));
+    const to = join(out, /** @type {string} */ (file.split("/").at(-1)));
+    if (file.endsWith(".css")) await writeFile(to, (await transform(await readFile(join(root, file), "utf8"), { loader: "css", minifyWhitespace: true, charset: "utf8" })).code);
+    else await cp(join(root, file), to);
   }
   const text = JSON.stringify(manifest(extension, browser, { version, keys }), null, 2);
   await writeFile(join(out, "manifest.json"), `${text}\n`);

@@ -1,4 +1,4 @@
-//! What is under way with a remote server, as its carrier gives it.
+//! The work under way with a remote server, in the form that its carrier gives it.
 //!
 //! Owns that form, for connections and for authorizations. Must never know what is carried.
 

@@ -30,14 +30,14 @@ const LENGTH: usize = 4;
 /// The bridge sets it; see the policy on environments.
 const INSTANCE_MARK: &str = "HARBOR_INSTANCE";
 
-/// For [`profile`].
+/// The bytes for [`profile`].
 pub(crate) fn encoded(sandbox: &Sandbox<'_>) -> Vec<u8> {
     let mut frame = Vec::new();
     put_message(&mut frame, sandbox);
     frame.split_off(LENGTH.min(frame.len()))
 }
 
-/// The launcher's profile; none where the bytes are none.
+/// The launcher's profile. None if the bytes hold none.
 pub(crate) fn profile(bytes: &[u8]) -> Option<Profile> {
     let sandbox: Sandbox<'_> = get_message(bytes).ok()?;
     let path = |path: &str| PathBuf::from(path);
@@ -97,9 +97,9 @@ fn limits(limits: &wire::SandboxLimits<'_>) -> Limits {
     }
 }
 
-/// How the egress proxy of a server is started, for one whose network is some hosts. It is held to what it needs: the
-/// system's files, and connections out. Of the server's environment it has the bridge's mark, by which it is found should
-/// it ever be left behind.
+/// How the egress proxy is started, for a server whose network is some hosts. The proxy may use only the
+/// system's files and connections out. Of the server's environment it gets only the bridge's mark, by which a
+/// leftover proxy is found.
 pub(crate) fn proxy(sandbox: &Sandbox<'_>, env: &[(Cow<'_, str>, Cow<'_, str>)]) -> Option<Server> {
     let wire::Network::Hosts { proxy, allowed, .. } = &sandbox.network else { return None };
     let own = PathRule { path: proxy.clone(), access: PathAccess::Read };

@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-/// A longer line is cut.
+/// The most bytes of a line. A longer one is cut.
 pub const MAX_LINE: usize = 8 * 1024;
 
 /// Lines per second that are passed on.
@@ -31,9 +31,9 @@ const TAIL_BYTES: usize = 4 * 1024;
 pub enum Pass {
     /// Yes.
     Yes,
-    /// Yes, and so many were dropped before it.
+    /// The line passes, and this many were dropped before it.
     YesAfter(u64),
-    /// No; it is counted.
+    /// The line does not pass; it is counted.
     No,
 }
 
@@ -99,7 +99,7 @@ impl Tail {
         }
     }
 
-    /// All of it, a line each.
+    /// The whole tail, a line each.
     pub fn text(&self) -> String {
         let between = self.left_out.then_some(LEFT_OUT);
         let head = self.head.iter().map(String::as_str).chain(between);

@@ -36,7 +36,7 @@ impl Petition {
         self.up.send(&FromRunner::AskPerson { server: self.number, url: url.into(), state });
     }
 
-    /// Waits for what the person's browser brings back: a query. None when nobody waits for it any more.
+    /// Waits for the query that the person's browser brings back. None when nobody waits for it any more.
     pub async fn answer(&mut self) -> Option<Secret> {
         (&mut self.answer).await.ok()
     }
@@ -51,11 +51,11 @@ impl Petition {
 #[derive(Debug, Default)]
 pub(crate) struct Petitions(RefCell<HashMap<u32, Begun>>);
 
-/// Where the person's answer goes, until it is there; and the task.
+/// The task, and the sender for the person's answer until it has come.
 type Begun = (Option<oneshot::Sender<Secret>>, AbortHandle);
 
 impl Petitions {
-    /// Begins one; its end is told, and is that of the task.
+    /// Begins an authorization; tells the bridge of its end, which is that of the task.
     pub(crate) fn begin(
         self: &Rc<Self>,
         number: u32,
@@ -83,7 +83,7 @@ impl Petitions {
         }
     }
 
-    /// Ends one, if there is one of this number.
+    /// Ends the authorization with this number, if there is one.
     pub(crate) fn end(&self, number: u32, up: &Up) {
         let ended = self.0.borrow_mut().remove(&number);
         if let Some((_, task)) = ended {

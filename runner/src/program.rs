@@ -34,8 +34,8 @@ use crate::servers::Servers;
 use crate::session::remote::Carrier;
 use crate::to_bridge::Up;
 
-/// An engine notes its containers by process ids, which another namespace would take for other processes; and without root
-/// it needs programs that may do more than it may.
+/// The reason to stay outside a namespace. An engine notes its containers by process ids, which differ in
+/// another namespace. Without root it needs setuid programs, too.
 const OF_AN_ENGINE: &str = "a container engine needs to see all processes of this machine";
 
 /// Servers of one runner would end together in a namespace.
@@ -47,7 +47,7 @@ const IO_EVENTS: usize = 64;
 /// Exit code for a wrong command line.
 const USAGE: u8 = 2;
 
-/// Runs the program that the command line asks for; gives its exit code.
+/// Runs the program that the command line asks for, and returns its exit code.
 #[must_use]
 pub fn run() -> ExitCode {
     run_as(c"harbor-runner", None)
@@ -119,7 +119,7 @@ fn begin(
     runtime.block_on(serve(link, &containment, namespace, carrier, outside == Some(SHARED)))
 }
 
-/// In a namespace, unless there is a reason to be `outside`: servers that share a runner would end together in one.
+/// Makes a namespace, unless there is a reason to be `outside`: servers that share a runner would end together in one.
 fn contain(outside: Option<&str>) -> io::Result<(Containment, Option<Namespace>)> {
     match outside {
         None => namespace::enter(),

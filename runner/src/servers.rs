@@ -25,7 +25,7 @@ use crate::session::process::run;
 use crate::session::remote::{self, Carrier};
 use crate::to_bridge::Up;
 
-/// How long the next start may have to wait for the end of what its server left behind.
+/// How long the next start may wait for its server's leftovers to end.
 const AT_ONCE: Duration = Duration::from_millis(40);
 
 /// How long killed orphans may take to disappear.
@@ -38,7 +38,7 @@ pub struct Servers {
     own: Rc<str>,
     up: Rc<Up>,
     reaper: Rc<Reaper>,
-    /// For remote servers; who has it runs no programs.
+    /// Carries messages of remote servers. A process with a carrier runs no programs.
     carrier: Option<Rc<dyn Carrier>>,
     /// True if this process is the one runner of all servers.
     is_shared: bool,

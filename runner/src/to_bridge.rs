@@ -1,7 +1,7 @@
 //! The way up: messages from this runner to the bridge.
 //!
-//! Owns the bound on what waits there. While the bridge is slow, servers are read more slowly (`room`); what
-//! may be lost without harm (log lines, progress) is dropped by those who send it.
+//! Owns the bound on what waits there. While the bridge is slow, servers are read more slowly (`room`);
+//! messages that may be lost without harm (log lines, progress) are dropped by their senders.
 
 use std::cell::{Cell, RefCell};
 use std::time::Instant;
@@ -33,7 +33,7 @@ impl Up {
         }
     }
 
-    /// Queues a message. One that finds the bridge gone is dropped: the link's end stops everything anyway.
+    /// Queues a message. If the bridge is gone, the message is dropped: the link's end stops everything anyway.
     pub fn send(&self, message: &FromRunner<'_>) {
         let _ = self.outbox.push(|out| put_message(out, message));
     }

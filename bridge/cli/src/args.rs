@@ -52,7 +52,7 @@ pub use self::clients::{Import, Install, Source, Uninstall};
 pub use self::host::{Accept, Activity, Asker, Audit, Grant, Granted, Listing, Revoke, Switch};
 pub use self::install::{Package, Upgrade};
 pub use self::mcp::{Mcp, McpWanted, TokenWanted};
-pub use self::models::{Models, NewEngine, NewModelFile, NewProvider, Tokens};
+pub use self::models::{Models, NewEngine, NewModelFile, NewProvider, Recording, Tokens};
 pub use self::native_host::{HostInstall, HostPlace, NativeHost};
 pub use self::offers::{Prompt, Prompts, Reading, Resources};
 use self::root::WIDTH;
@@ -524,7 +524,7 @@ fn refused(error: &clap::Error, args: &[String]) -> Failure {
     })
 }
 
-/// `harbor add x npx -y foo`: a command without the `--` before it. What follows may be a secret, so it is not repeated.
+/// The advice for `harbor add x npx -y foo`, without `--` before the command. What follows may be a secret and is not repeated.
 fn undashed(error: &clap::Error, args: &[String]) -> Option<String> {
     let plain: Vec<_> = args.iter().take_while(|arg| *arg != "--").collect();
     let [add, name, command, ..] = plain.as_slice() else { return None };

@@ -34,7 +34,7 @@ pub struct Client {
     stream: UnixStream,
     decoder: FrameDecoder,
     next_id: u64,
-    /// Held while a frame is written: half of one is no place for another.
+    /// Held while a frame is written, since another frame must not be written in the middle of it.
     writing: Arc<Mutex<()>>,
     /// The type of the pushes that are followed; all others are dropped.
     followed: Option<&'static str>,
@@ -44,7 +44,7 @@ pub struct Client {
     pub bridge: Option<HelloResult>,
 }
 
-/// Takes a request back, from another thread than the one that waits for its answer.
+/// Cancels a request from another thread than the one that waits for its answer.
 #[derive(Debug)]
 pub struct Canceller {
     stream: UnixStream,
@@ -68,7 +68,7 @@ impl Canceller {
 /// The answer to one of several requests, or its failure.
 pub type Asked<A> = Result<Answer<<A as Ask>::Reply>, Failure>;
 
-/// A request on its way: what tells its answer from other messages, and its errors from others'.
+/// A request on its way, with the facts that tell its answer and its errors from other messages.
 struct SentRequest<'a> {
     id: String,
     tag: &'a str,
@@ -214,7 +214,7 @@ impl Client {
         Ok(answers.into_iter().flatten().collect())
     }
 
-    /// Asks for something that begins pushes of the type `P`; [`Self::next`] gives them.
+    /// Asks for something that begins pushes of the type `P`, which [`Self::next`] returns.
     pub fn follow<P: Message, A: Ask>(&mut self, ask: &A) -> Result<Answer<A::Reply>, Failure> {
         // From before the request on: the first push may be here before the answer is.
         self.followed = Some(P::TAG);
@@ -363,7 +363,7 @@ mod tests {
 
     const PONG: &str = r#"{"type":"ping_result","request_id":"1","timestamp":5}"#;
 
-    /// Asks a bridge that answers with these frames, and gives the answer and the progress.
+    /// Asks a bridge that answers with these frames. Returns the answer and the progress.
     fn ask(frames: &[&str]) -> (Result<String, Failure>, Vec<Option<String>>) {
         let (ours, theirs) = UnixStream::pair().unwrap();
         let answers = vec![frames.join("\n")];

@@ -6,10 +6,10 @@ use std::io::{self, BufRead as _, IsTerminal as _, Read as _, Write as _};
 
 use harbor_client::errors::Failure;
 
-/// More of an answer is not read.
+/// The most bytes of an answer that are read.
 const MAX_ANSWER: u64 = 4096;
 
-/// Fails if nobody can be asked; the error says what to do instead.
+/// Fails if nobody can be asked. The error says what to do instead.
 pub fn is_possible(what: &str) -> Result<(), Failure> {
     match io::stdin().is_terminal() && (io::stdout().is_terminal() || io::stderr().is_terminal()) {
         true => Ok(()),

@@ -16,8 +16,8 @@ pub struct Content {
     pub is_error: bool,
 }
 
-/// Renders a CallToolResult: texts as they are, other kinds in a word, and the structured content when there
-/// is no text. What is no text goes to the shelf.
+/// Renders a CallToolResult: texts unchanged, other kinds in a word, and the structured content if there is
+/// no text. Other kinds than text go to the shelf.
 pub fn render(result: &str, shelf: &mut Shelf) -> Content {
     let members = Payload::parse(result.as_bytes()).unwrap_or_default();
     let items = members.objects("content");
@@ -31,7 +31,7 @@ pub fn render(result: &str, shelf: &mut Shelf) -> Content {
     Content { text: lines.join("\n"), is_error: is_error(&members) }
 }
 
-/// Reads only if the tool says that it failed, for callers that show the result as it is. The text is empty.
+/// Only finds out if the tool says that it failed, for callers that show the unchanged result. The text stays empty.
 pub fn only_judge(result: &str) -> Content {
     let members = Payload::parse(result.as_bytes()).unwrap_or_default();
     Content { text: String::new(), is_error: is_error(&members) }

@@ -28,7 +28,7 @@ const DIRECTORY_MODE: u32 = 0o700;
 /// The longest part of a file's name that comes from the tool's, in bytes.
 const MAX_STEM: usize = 64;
 
-/// After so many taken names we give up.
+/// The number of taken file names after which we give up.
 const MAX_NUMBER: u32 = 100_000;
 
 /// Not every server pads its base64.
@@ -130,7 +130,7 @@ impl Shelf {
         self.directory.is_some()
     }
 
-    /// Takes a piece; gives the words for it.
+    /// Takes a piece, and returns the words for it.
     pub fn put(&mut self, media: &Media) -> String {
         let [kind, uri, mime, size] = media.described();
         let Some(directory) = self.directory.clone() else {
@@ -163,7 +163,7 @@ impl Shelf {
         Err(io::Error::other(format!("all names up to {}-{MAX_NUMBER} exist already", self.stem)))
     }
 
-    /// `[{"path":…},{"error":…}]`: what became of each piece.
+    /// The place or the error of each piece: `[{"path":…},{"error":…}]`.
     pub fn to_json(&self) -> String {
         let pair = |name: &str, value: &str| format!("{{\"{name}\":{}}}", Json::string(value).as_str());
         let one = |saved: &Result<PathBuf, String>| match saved {
@@ -213,7 +213,7 @@ fn last_number(directory: &Path, stem: &str) -> io::Result<u32> {
     Ok(fs::read_dir(directory)?.filter_map(number).filter(|number| *number < MAX_NUMBER).max().unwrap_or(0))
 }
 
-/// Writes a file that was not there; one that could not be written wholly is taken away again.
+/// Writes a new file. Removes it again if it could not be written wholly.
 fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).create_new(true).mode(FILE_MODE).open(path)?;
     file.write_all(bytes).inspect_err(|_| {

@@ -5,11 +5,11 @@
 
 const INDENT: &str = "  ";
 
-/// Deeper levels are not moved further to the right: nobody reads them, and their white space grows with the square
-/// of the depth.
+/// The deepest level of indentation. Nobody reads deeper ones, and their white space grows with the square of
+/// the depth.
 const MAX_LEVELS: usize = 40;
 
-/// Longer text stays as it is, in bytes: nobody reads it, and laid out it may be forty times as long.
+/// A longer text, in bytes, stays unchanged: nobody reads it, and formatted it may be forty times as long.
 const LONGEST: usize = 256 * 1024;
 
 /// Lays out valid JSON text, one member per line.

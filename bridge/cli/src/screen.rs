@@ -9,6 +9,7 @@ use std::os::fd::AsFd;
 use std::process::{Command, Stdio};
 
 use harbor_client::terminal::disarm;
+use harbor_ipc_proto::field::PutField;
 
 use crate::pretty::pretty;
 use crate::table::{Table, fit};
@@ -93,7 +94,7 @@ impl Screen {
         }
     }
 
-    /// Like [`Self::prose`], with its first bytes in a colour. The head is ours, and plain ASCII.
+    /// Like [`Self::prose`], with its first bytes in a colour. Those bytes are our own, and plain ASCII.
     pub fn headed(&mut self, text: &str, head: usize, tone: Tone) -> io::Result<()> {
         if !self.colour {
             return self.prose(text);
@@ -111,6 +112,14 @@ impl Screen {
             true => self.text(&pretty(json)),
             false => self.text(json),
         }
+    }
+
+    /// Prints an object as a line of JSON, at once.
+    pub fn event(&mut self, event: &impl PutField) -> io::Result<()> {
+        let mut line = Vec::new();
+        event.put(&mut line);
+        line.push(b'\n');
+        self.piece(&String::from_utf8_lossy(&line))
     }
 
     /// Prints a table.
@@ -142,7 +151,7 @@ impl Screen {
     }
 }
 
-/// A line on stderr that is overwritten, and wiped when this is dropped; nothing unless that is a terminal.
+/// A line on stderr that is overwritten, and wiped when this is dropped. Nothing is written if stderr is no terminal.
 #[derive(Debug)]
 pub struct Status {
     shown: bool,
@@ -177,7 +186,7 @@ impl Drop for Status {
     }
 }
 
-/// Asks a person at a terminal for a yes; where there is none, that is a no.
+/// Asks a person at a terminal for a yes. Without a terminal the answer is no.
 pub fn ask(question: &str) -> bool {
     if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
         return false;
@@ -223,7 +232,7 @@ pub mod tests {
             Screen { out: Box::new(self.clone()), json, terminal, colour: terminal }
         }
 
-        /// A screen whose reader goes after so many lines.
+        /// A screen whose reader leaves after this many lines.
         pub fn torn(&self, lines: usize) -> Screen {
             let torn = Torn { paper: self.clone(), lines };
             Screen { out: Box::new(torn), json: false, terminal: false, colour: false }

@@ -1,6 +1,6 @@
 //! Plain tables: aligned columns, a header, no lines.
 //!
-//! Owns widths and cutting. Must never print: it gives lines to whoever does.
+//! Owns widths and cutting. Must never print: its callers print the lines.
 
 use harbor_client::terminal::reveal;
 
@@ -48,9 +48,8 @@ impl Table {
         self.rows.is_empty()
     }
 
-    /// The lines, the header first. `width` is the limit of places, if there is one. To fit, columns without
-    /// content and spare ones are left out first. Then the last column is cut, and then the others, the
-    /// widest first.
+    /// The lines, the header first. `width` limits the places, if there is a limit. To fit, empty columns and
+    /// spare ones are left out first. Then the last column is cut, then the other columns, the widest first.
     pub fn lines(&self, width: Option<usize>) -> Vec<String> {
         self.painted(width, |_, _| None)
     }
@@ -127,7 +126,7 @@ fn shrink_last(widths: &mut [usize], limit: usize) {
     }
 }
 
-/// Makes the widest columns narrower, but for the `first` ones.
+/// Makes the widest columns narrower, except for the `first` ones.
 fn shrink_widest(widths: &mut [usize], first: usize, limit: usize) {
     while places_of(widths) > limit {
         let widest = widths.iter_mut().skip(first).max().filter(|widest| **widest > MIN_WIDTH);
@@ -136,7 +135,7 @@ fn shrink_widest(widths: &mut [usize], first: usize, limit: usize) {
     }
 }
 
-/// The cells as they are shown, each as wide as its text without colours.
+/// The line of these cells, each as wide as its text without colours.
 fn line(cells: &[String], shown: &[String], widths: &[usize]) -> String {
     let mut line = String::new();
     for ((cell, shown), width) in cells.iter().zip(shown).zip(widths) {

@@ -23,7 +23,7 @@ pub fn ahead(then: u64, now: u64) -> String {
     }
 }
 
-/// `17:52Z (in 10 min)`; the day too, where it is another one.
+/// The end of something: `17:52Z (in 10 min)`, with the day if it is another one.
 pub fn until(then: u64, now: u64) -> String {
     let (text, today) = (utc(then), utc(now));
     let (day, time) = text.split_once(' ').unwrap_or_default();
@@ -56,7 +56,7 @@ pub fn to_the_second(millis: u64) -> String {
     utc(millis).chars().take(19).collect::<String>() + "Z"
 }
 
-/// The other way: a day of the calendar in days since 1970. `None`: there is no such day, or it was before.
+/// A day of the calendar in days since 1970, the inverse of the above. None if there is no such day, or it was before 1970.
 pub fn days(year: u64, month: u64, day: u64) -> Option<u64> {
     if !(1970..=9999).contains(&year) || !(1..=12).contains(&month) || day == 0 {
         return None;

@@ -4,7 +4,7 @@
 
 use crate::table::places;
 
-/// How far right the text of a line with a title, such as `network  all`, may begin for its rest to be set below it.
+/// The farthest place for the text behind a title, such as `network all`, with its further lines set below it.
 const FURTHEST: usize = 24;
 
 /// `line` as lines of at most `width` places, if its words allow it; those behind the first one are indented by `hang`.

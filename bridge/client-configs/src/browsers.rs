@@ -35,7 +35,7 @@ pub struct Browser {
 
 #[derive(Debug, PartialEq, Eq)]
 enum Kind {
-    /// With its directory among those of configurations.
+    /// Chromium, with its directory among those of configurations.
     Chromium(&'static str),
     Firefox,
 }
@@ -238,8 +238,7 @@ impl Browser {
         )
     }
 
-    /// Reads a manifest; `None` when this browser does not take the text for a manifest of Harbor's native
-    /// host.
+    /// Reads a manifest. None if this browser does not take the text for a manifest of Harbor's native host.
     #[must_use]
     pub fn read(&self, text: &str) -> Option<Manifest> {
         let value: Value = serde_json::from_str(text).ok()?;
@@ -287,12 +286,12 @@ fn quoted(text: &str) -> String {
     Value::from(text).to_string()
 }
 
-/// A manifest, as it was read.
+/// A manifest in parts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Manifest {
     /// The program that the browser starts.
     pub program: PathBuf,
-    /// The extensions that it starts it for, as they stand there.
+    /// The extensions for which it starts the program, as it has them.
     pub ids: Vec<String>,
 }
 
@@ -304,12 +303,12 @@ impl Manifest {
     }
 }
 
-/// The state of a browser's manifest. The words are for scripts and stay as they are.
+/// The state of a browser's manifest. The words are for scripts and must not change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
     /// It is as it has to be.
     Installed,
-    /// There is none.
+    /// There is no manifest.
     Missing,
     /// It starts another installation of Harbor, or one for another home.
     Elsewhere,
@@ -317,9 +316,9 @@ pub enum State {
     Foreign,
     /// The program that it names is not there, or cannot be started.
     NotExecutable,
-    /// It lets in other extensions than it has to.
+    /// It lets in other extensions than it should.
     WrongId,
-    /// The browser does not take it for one.
+    /// The browser cannot read it as a manifest.
     Unreadable,
 }
 

@@ -9,7 +9,7 @@ use super::{Fills, Format};
 /// An AI client.
 #[derive(Debug, PartialEq, Eq)]
 pub struct AiClient {
-    /// Its name here; as an origin it is `client://ID`, if the person does not choose another name.
+    /// Its name here. As an origin it is `client://ID`, unless the person chooses another name.
     pub id: &'static str,
     /// Its name for people.
     pub title: &'static str,
@@ -27,7 +27,7 @@ pub struct AiClient {
     macos: Place,
 }
 
-/// Where a file is.
+/// The place of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Place {
     /// The variable that names the directory.
@@ -42,7 +42,7 @@ const fn home(file: &'static str) -> Place {
     Place { variable: "", directory: "", file }
 }
 
-/// In the directory that `XDG_CONFIG_HOME` names.
+/// A file in the directory that `XDG_CONFIG_HOME` names.
 const fn xdg(file: &'static str) -> Place {
     Place { variable: "XDG_CONFIG_HOME", directory: ".config", file }
 }

@@ -2,7 +2,7 @@
 //!
 //! Such a program reaches no engine from inside a sandbox. So Harbor takes over the image, and has its own
 //! engine run it. Owns the list of options that mean the same there. Must never drop an option that means
-//! more: what it would open, or lack, is not ours to decide.
+//! more: we must not decide what it would open or take away.
 
 use std::collections::BTreeSet;
 
@@ -80,10 +80,10 @@ struct Run<'a> {
     image: &'a [String],
 }
 
-/// Makes an image of a command that is one's; leaves others as they are.
+/// Turns a command that runs an image into that image. Leaves other commands unchanged.
 ///
 /// # Errors
-/// Where the command says more than can be taken over.
+/// When the command says more than can be taken over.
 pub(super) fn take(launch: &mut Launch, around: &Surroundings<'_>) -> Result<(), Skip> {
     let program = launch.command.rsplit('/').next().unwrap_or_default();
     let Some(engine) = Engine::of(program).map(Engine::as_str) else { return Ok(()) };
@@ -149,7 +149,7 @@ fn read(mut words: &[String]) -> Run<'_> {
     run
 }
 
-/// Reads one option; gives what stands behind it and its value.
+/// Reads one option. Returns the words behind it and its value.
 fn option<'a>(run: &mut Run<'a>, word: &'a str, rest: &'a [String]) -> &'a [String] {
     let (name, inline) = match word.split_once('=') {
         Some((name, value)) => (name, Some(value)),

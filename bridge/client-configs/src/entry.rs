@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 /// The word under which a server of ours is started.
 const WORD: &str = "mcp";
 
-/// An entry as it is to be written.
+/// The content of an entry to write.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     /// Its name among the servers.
@@ -27,7 +27,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// The entry as it is read back.
+    /// The entry as it would be read.
     #[must_use]
     pub fn value(&self) -> Value {
         let env: Map<_, _> =
@@ -73,7 +73,7 @@ impl Entry {
     }
 }
 
-/// True if an entry is one of Harbor's: `harbor mcp …`, or a program of any name that is told Harbor's home.
+/// True if Harbor made an entry: `harbor mcp …`, or a program of any name that gets Harbor's home.
 #[must_use]
 pub fn is_ours(entry: &Value) -> bool {
     let command = entry["command"].as_str().map(Path::new).and_then(Path::file_name);

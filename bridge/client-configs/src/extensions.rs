@@ -35,7 +35,7 @@ pub struct Extension {
 /// The one that may start the native host.
 pub const HARBOR: Extension = Extension { name: "harbor", firefox: "harbor@harbor" };
 
-/// The one that gives pages their API. It speaks to [`HARBOR`] and to nobody else.
+/// The extension that gives pages their API. It speaks only to [`HARBOR`].
 pub const WEB_AGENTS_API: Extension = Extension { name: "web-agents-api", firefox: "web-agents-api@harbor" };
 
 impl Extension {

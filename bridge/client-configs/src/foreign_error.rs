@@ -4,7 +4,7 @@
 
 use std::fmt;
 
-/// Why a file cannot be used.
+/// The reason why a file cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ForeignError {
     /// The client could not read it; where, and what is wrong there.
@@ -13,7 +13,7 @@ pub enum ForeignError {
         line: usize,
         /// Likewise.
         column: usize,
-        /// In words.
+        /// The fault in words.
         what: String,
     },
     /// A value that has to be an object is something else.

@@ -61,7 +61,7 @@ pub fn put(text: &str, key: &str, entry: &Entry) -> Result<String, ForeignError>
     }
 }
 
-/// The text with these members of our entry said anew, one after the other: each moves what is behind it.
+/// The text in which these members of our entry are written anew, one after the other, since each moves the text behind it.
 fn renew(text: &str, key: &str, entry: &Entry, stale: &[&str]) -> Result<String, ForeignError> {
     let unknown = || ForeignError::NoTable(key.to_owned());
     let Some((name, rest)) = stale.split_first() else { return Ok(text.to_owned()) };
@@ -84,7 +84,7 @@ fn renew(text: &str, key: &str, entry: &Entry, stale: &[&str]) -> Result<String,
     renew(&text, key, entry, rest)
 }
 
-/// The text with an entry that it does not have, as it is written in another one.
+/// The text with a new entry, copied from another text.
 pub fn give(text: &str, key: &str, name: &str, from: &str) -> Result<String, ForeignError> {
     let unknown = || ForeignError::NoTable(key.to_owned());
     let theirs = root(from)?.ok_or_else(unknown)?;

@@ -29,7 +29,7 @@ pub struct Launch {
     pub remote: Option<RemoteEntry>,
 }
 
-/// Why a server is left out.
+/// The reason why a server is left out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Skip {
     /// It is Harbor.
@@ -128,13 +128,13 @@ pub struct RemoteEntry {
 /// An image, and what runs it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Image {
-    /// As the command says it.
+    /// The reference, as the command says it.
     pub reference: String,
     /// `docker` or `podman`.
     pub engine: &'static str,
 }
 
-/// Why an image is not taken over by itself.
+/// The reason why an image is not taken over by itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Beyond {
     /// The command's option or variable.

@@ -65,8 +65,8 @@ impl Format {
         }
     }
 
-    /// The text with this entry under `key`, as a new one or in the place of another program's. One of ours is renewed where it
-    /// says something else, and keeps what others have added to it.
+    /// The text with this entry under `key`, new or in place of another program's. Our own entry is renewed
+    /// where it differs, and keeps what others have added to it.
     ///
     /// # Errors
     /// When the text is malformed or cannot be edited.
@@ -86,11 +86,11 @@ impl Format {
         self.checked(format!("{mark}{after}"), &wanted, key)
     }
 
-    /// The text with an entry again that it had in an earlier one, as it is written there. `None` when it has
-    /// one of that name, or the earlier one had none.
+    /// The text with an entry that an earlier text had, as it is written there. None if the text has an entry
+    /// of that name, or the earlier text had none.
     ///
     /// # Errors
-    /// When one of them is malformed, or the text cannot be edited.
+    /// When one of the texts is malformed, or the text cannot be edited.
     pub fn give_back(
         self,
         text: &str,
@@ -151,7 +151,7 @@ impl Format {
         self.checked(format!("{mark}{after}"), &wanted, key).map(Some)
     }
 
-    /// A text that says what is wanted, and nothing else.
+    /// A text that says exactly `wanted`.
     fn checked(self, text: String, wanted: &Value, key: &str) -> Result<String, ForeignError> {
         match self.read(&text) {
             Ok(found) if found == *wanted => Ok(text),

@@ -7,7 +7,7 @@ use harbor_ipc_proto::server_id::ServerId;
 /// The longest id, in bytes.
 const LONGEST: usize = 64;
 
-/// The id that is nearest to a name; `None` when nothing of it can stand in one.
+/// The id that is nearest to a name. None if no part of the name can stand in an id.
 #[must_use]
 pub fn server_id(name: &str) -> Option<String> {
     let mut id = String::new();

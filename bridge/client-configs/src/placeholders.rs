@@ -13,7 +13,7 @@ pub struct Surroundings<'a> {
     pub home: &'a str,
     /// The directory of the project, if the file is one's.
     pub workspace: Option<&'a str>,
-    /// How the file's client writes variables of the environment.
+    /// The client's way to write variables of the environment in the file.
     pub fills: Fills,
     /// True if there is something at a path.
     pub is_there: &'a dyn Fn(&str) -> bool,
@@ -44,16 +44,16 @@ pub struct Use {
     pub place: String,
 }
 
-/// Why a text cannot be completed.
+/// The reason why a text cannot be completed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unresolved {
     /// The client asks the person for it.
     Input(String),
     /// A variable that is not set here.
     Unset(String),
-    /// The project's directory, and there is none.
+    /// It needs the project's directory, but there is none.
     Workspace(String),
-    /// A variable that the client of such a file does not fill in.
+    /// A variable that the client does not fill in, in such a file.
     NotTheirs(String),
     /// Something that only the client knows.
     Unknown(String),

@@ -55,7 +55,7 @@ pub fn read(
     Ok(RemoteEntry { url: around.put(url, "its URL", taken)?, sse: kind(entry) == Some("sse"), headers })
 }
 
-/// One that is not set is not sent.
+/// Adds a header with a variable's value. A variable that is not set is not sent.
 fn forwarded(
     headers: &mut BTreeMap<String, String>,
     name: &str,

@@ -27,7 +27,7 @@ pub struct Named<'a> {
     pub entry: &'a Value,
 }
 
-/// All servers of a file, those of single projects too; of one `key` only, if it is known which is meant.
+/// All servers of a file, those of single projects too. Only those of one `key`, if it is known.
 #[must_use]
 pub fn named<'a>(root: &'a Value, key: Option<&str>) -> Vec<Named<'a>> {
     let wanted = |name: &str| key.is_none_or(|key| key == name);
@@ -152,7 +152,7 @@ fn is_one_placeholder(text: &str) -> bool {
     text.starts_with('$') && text.matches('$').count() == 1 && (text.ends_with('}') || !text.contains('{'))
 }
 
-/// Variables that the client hands through; one that is not set is not handed.
+/// Passes on the variables that the client passes on. A variable that is not set is left out.
 fn forwarded(found: &Value, around: &Surroundings<'_>, launch: &mut Launch) -> Result<(), Skip> {
     let names = match found {
         Value::Null => return Ok(()),
@@ -168,7 +168,7 @@ fn forwarded(found: &Value, around: &Surroundings<'_>, launch: &mut Launch) -> R
     Ok(())
 }
 
-/// The whole path of one that may be as seen from the project.
+/// The absolute path for a path that may be relative to the project.
 fn absolute(path: &str, around: &Surroundings<'_>) -> Result<String, Skip> {
     match around.workspace {
         _ if path.starts_with('/') => Ok(path.to_owned()),

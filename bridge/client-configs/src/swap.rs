@@ -3,7 +3,7 @@
 //! Owns finding it and undoing it. Must never guess: if a text is not the second one, the caller leaves it
 //! alone.
 
-/// At a place, one piece instead of another.
+/// The replacement of one piece at a place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Swap {
     /// The place, in bytes.
@@ -31,7 +31,7 @@ impl Swap {
         Self { at, removed: old[..old.len() - tail].to_owned(), added: new[..new.len() - tail].to_owned() }
     }
 
-    /// The text as it was; `None` when this is not what the swap led to.
+    /// The former text. None if this text is not the result of the swap.
     #[must_use]
     pub fn undo(&self, after: &str) -> Option<String> {
         let (head, rest) = (after.get(..self.at)?, after.get(self.at..)?);

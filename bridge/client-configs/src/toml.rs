@@ -45,7 +45,7 @@ fn place(text: &str, key: &str, entry: &Entry, name: &str, value: &str) -> Optio
     Some((at..at, format!("{before}{name} = {value}{newline}")))
 }
 
-/// The members of an entry, each with its value as it is written.
+/// The members of an entry, each with its value in written form.
 fn lines(entry: &Entry) -> Vec<(&str, String)> {
     let list = |words: &[String]| {
         let words: Vec<_> = words.iter().map(|word| quoted(word)).collect();
@@ -62,7 +62,7 @@ fn lines(entry: &Entry) -> Vec<(&str, String)> {
     lines
 }
 
-/// The text with a table that it does not have, as it is written in another one.
+/// The text with a new table, copied from another text.
 pub fn give(text: &str, key: &str, name: &str, from: &str) -> Result<String, ForeignError> {
     let range = whole_lines(from, key, name)?;
     let gap = match text {

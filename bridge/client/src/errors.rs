@@ -17,13 +17,13 @@ use crate::terminal::disarm;
 
 mod installed;
 
-/// How a command ended; the numbers are for scripts and stay as they are.
+/// How a command ended. The numbers are for scripts and must not change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Exit {
     /// It did what was wanted.
     Done = 0,
-    /// For another reason than those below.
+    /// It failed for another reason than those below.
     Failed = 1,
     /// The command line is wrong.
     Usage = 2,
@@ -91,7 +91,7 @@ impl From<Exit> for ExitCode {
 pub struct Refusal {
     /// The word on the wire; a newer bridge may know more words than we do.
     pub code: String,
-    /// In words.
+    /// The message in words.
     pub message: String,
     /// The details as JSON text.
     pub details: Option<String>,
@@ -101,7 +101,7 @@ pub struct Refusal {
     pub profile: Option<String>,
 }
 
-/// Lines of installers that help nobody.
+/// Lines of installers that are no help.
 const IDLE: [&str; 5] = [
     "npm notice",
     "npm http",
@@ -167,8 +167,8 @@ impl Refusal {
         }
     }
 
-    /// The last that it wrote. Of an installation without what Harbor itself writes there: what was started, and what the message
-    /// says already.
+    /// The end of its output. For an installation, without Harbor's own lines about started programs, and
+    /// without text that the message repeats.
     fn tail(&self) -> Option<String> {
         let tail = disarm(&self.text("stderr_tail")?);
         let is_ours = |line: &&str| line.starts_with("$ ") || line.starts_with(SAID);
@@ -177,7 +177,7 @@ impl Refusal {
         Some(lines.collect::<Vec<_>>().join("\n")).filter(|tail| !tail.is_empty())
     }
 
-    /// The message, with a setting of the sandbox named as it is typed.
+    /// The message, with a setting of the sandbox in the form that is typed.
     fn in_options(&self) -> String {
         let typed = self.text("field").and_then(|field| {
             let rest = self.message.strip_prefix("the sandbox's ")?.strip_prefix(&field)?;
@@ -186,7 +186,7 @@ impl Refusal {
         typed.unwrap_or_else(|| self.message.clone())
     }
 
-    /// The next thing that the person may do; the bridge's message says what is wrong.
+    /// The next step for the person. The bridge's message says what is wrong.
     fn next_step(&self) -> Option<String> {
         let code = self.known()?;
         let server = self.server.clone().or_else(|| self.text("server_id")).unwrap_or_else(|| "NAME".into());
@@ -343,7 +343,7 @@ fn sent(sent: bool) -> Option<String> {
     Some(format!("{{\"sent\":{sent}}}"))
 }
 
-/// Why a command failed.
+/// The reason why a command failed.
 #[derive(Debug)]
 pub enum Failure {
     /// The command line is wrong; the text says how.
@@ -374,7 +374,7 @@ pub enum Failure {
     Unreadable(FieldError),
     /// The result could not be read or written.
     Io(&'static str, io::Error),
-    /// Whoever reads our stdout has seen enough.
+    /// The reader of our stdout has seen enough.
     Unread,
     /// Everything has been said already.
     Said(Exit),
@@ -433,7 +433,7 @@ impl Failure {
         self
     }
 
-    /// The failure of a call: nobody is told to repeat a call that may have been made.
+    /// The failure of a call. Never advises to repeat a call that may have been made.
     #[must_use]
     pub fn of_call(self) -> Self {
         match self {
@@ -491,7 +491,7 @@ impl Failure {
         }
     }
 
-    /// The text for people; `None` when there is nothing to say.
+    /// The text for people. None if there is nothing to say.
     #[must_use]
     pub fn message(&self) -> Option<String> {
         Some(match self {
@@ -531,7 +531,7 @@ impl Failure {
         })
     }
 
-    /// `{"error":{code, message, hint?, details?}}`; `None` when there is nothing to say. The hint is the next step.
+    /// `{"error":{code, message, hint?, details?}}`; `None` when there is nothing to say. The hint tells the next step.
     #[must_use]
     pub fn json(&self) -> Option<String> {
         let (code, details) = match self {

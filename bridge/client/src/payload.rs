@@ -14,13 +14,13 @@ use serde_json::value::RawValue;
 pub struct Payload(BTreeMap<String, Box<RawValue>>);
 
 impl Payload {
-    /// The object that `json` is; empty where it is none.
+    /// The object in `json`. Empty if `json` is no object.
     #[must_use]
     pub fn of(json: &Json) -> Self {
         Self::parse(json.as_str().as_bytes()).unwrap_or_default()
     }
 
-    /// The object that these bytes are; `None` where they are none.
+    /// The object in these bytes. None if they are no object.
     #[must_use]
     pub fn parse(json: &[u8]) -> Option<Self> {
         serde_json::from_slice(json).map(Self).ok()
@@ -43,39 +43,39 @@ impl Payload {
         self.raw(name).and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
     }
 
-    /// A member that is a string; empty when it is none.
+    /// A member that is a string. Empty if it is no string.
     #[must_use]
     pub fn text(&self, name: &str) -> String {
         self.raw(name).and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
     }
 
-    /// A member that is a string; its JSON text where it is none (half a surrogate pair), empty when it is missing.
+    /// A member that is a string. If it is no readable string (half a surrogate pair), its JSON text. Empty if it is missing.
     #[must_use]
     pub fn text_or_json(&self, name: &str) -> String {
         let raw = self.raw(name).unwrap_or_default();
         serde_json::from_str(raw).unwrap_or_else(|_| raw.to_owned())
     }
 
-    /// A member that is an object; empty when it is none.
+    /// A member that is an object. Empty if it is no object.
     #[must_use]
     pub fn object(&self, name: &str) -> Self {
         self.raw(name).and_then(|text| Self::parse(text.as_bytes())).unwrap_or_default()
     }
 
-    /// A member that is an array of objects; empty when it is none.
+    /// A member that is an array of objects. Empty if it is no such array.
     #[must_use]
     pub fn objects(&self, name: &str) -> Vec<Self> {
         let items = self.raw(name).and_then(|text| serde_json::from_str(text).ok());
         items.map(|items: Vec<_>| items.into_iter().map(Self).collect()).unwrap_or_default()
     }
 
-    /// A member that is a number of something; `None` when it is none.
+    /// A member that is a whole number. None if it is no such number.
     #[must_use]
     pub fn number(&self, name: &str) -> Option<u64> {
         self.value(name).as_u64()
     }
 
-    /// Adds a member that is JSON text; text that is none is left out.
+    /// Adds a member that is JSON text. Invalid text is left out.
     pub fn insert(&mut self, name: &str, json: String) {
         if let Ok(value) = RawValue::from_string(json) {
             self.0.insert(name.to_owned(), value);
@@ -94,7 +94,7 @@ impl Payload {
     }
 }
 
-/// The elements of the array that `json` is, as they came; none where it is none.
+/// The elements of the array in `json`, as they came. Empty if `json` is no array.
 #[must_use]
 pub fn items(json: &Json) -> Vec<Box<RawValue>> {
     serde_json::from_str(json.as_str()).unwrap_or_default()

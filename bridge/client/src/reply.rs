@@ -47,7 +47,7 @@ impl<T> Answer<T> {
         self.value
     }
 
-    /// Its members as they came, but for those of the envelope.
+    /// Its members as they came, without those of the envelope.
     #[must_use]
     pub fn members(&self) -> Payload {
         let mut members = Payload::parse(&self.frame).unwrap_or_default();
@@ -56,7 +56,7 @@ impl<T> Answer<T> {
         members
     }
 
-    /// An object inside it as it came, for `--json` that prints no more than this. What is looked at is in the value.
+    /// An object inside the answer as it came, for `--json` that prints only this. Its fields are read from the value.
     #[must_use]
     pub fn part(&self, name: &'static str) -> Payload {
         self.members().object(name)
@@ -91,7 +91,7 @@ pub struct Pieces {
 }
 
 impl Pieces {
-    /// Takes a `chunk` push; gives the whole answer with the last one.
+    /// Takes a `chunk` push. Returns the whole answer with the last one.
     ///
     /// # Errors
     /// When it is not the next piece.

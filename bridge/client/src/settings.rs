@@ -1,6 +1,6 @@
 //! How the settings of a sandbox are named on the command line.
 //!
-//! Owns the names, since what the bridge refuses is told in them. Must never know what they mean.
+//! Owns the names, since the bridge names a refused setting by them. Must never know what they mean.
 
 /// Options, and the settings behind them.
 pub const SETTINGS: &[(&str, &str)] = &[

@@ -16,16 +16,16 @@ pub fn remark(text: &str) {
     let _ = writeln!(stderr, "{text}");
 }
 
-/// Makes visible what a terminal would obey, control characters and what turns text around, as `\u{1b}`. Line ends and
-/// tabs stay. For texts that are to be used.
+/// Writes as `\u{1b}` what a terminal would obey: control characters, and characters that turn text around.
+/// Line ends and tabs stay. For texts that people use.
 #[must_use]
 pub fn disarm(text: &str) -> String {
     let text = text.replace("\r\n", "\n");
     escape(&text, |c| !matches!(c, '\n' | '\t') && (c.is_control() || turns_text(c)))
 }
 
-/// Makes visible also what nobody would see: other line ends, characters without a width, tags. For texts that are to be
-/// judged.
+/// Makes visible also what nobody would see: other line ends, characters without a width, tags. For texts
+/// that people judge.
 #[must_use]
 pub fn reveal(text: &str) -> String {
     let mut before = ' ';
@@ -37,7 +37,7 @@ pub fn reveal(text: &str) -> String {
     })
 }
 
-/// Says why a command failed, on stderr; in colours, where that is a terminal and nobody has asked for none.
+/// Says on stderr why a command failed. In colours, if stderr is a terminal and the person allows colours.
 pub fn complain(message: &str) {
     let mut stderr = io::stderr();
     let no_colour = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());

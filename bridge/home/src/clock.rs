@@ -1,6 +1,6 @@
 //! The current time.
 //!
-//! Owns the two clocks that go on while the machine sleeps. Durations within a call are
+//! Owns the two clocks that also run while the machine sleeps. Durations within a call are
 //! `std::time::Instant`'s.
 
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -21,7 +21,7 @@ pub fn wall_clock_nanos() -> u64 {
     u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// Milliseconds since the machine was started, its sleep included; never jumps. For what ends at a time.
+/// Milliseconds since the machine was started, including its sleep. It never jumps, so it is for things that end at a time.
 #[must_use]
 pub fn boot_clock() -> u64 {
     let since = clock_gettime(ClockId::CLOCK_BOOTTIME).map(std::time::Duration::from).unwrap_or_default();

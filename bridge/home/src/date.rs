@@ -36,7 +36,7 @@ pub fn put_rfc3339(out: &mut Vec<u8>, millis: u64) {
     out.extend_from_slice(&rest);
 }
 
-/// Appends a number with leading zeros, of at least so many digits.
+/// Appends a number, with leading zeros up to at least this many digits.
 pub fn put_digits(out: &mut Vec<u8>, number: u64, width: usize) {
     const MOST: usize = 20;
     let mut digits = [b'0'; MOST];

@@ -84,10 +84,10 @@ pub fn connect(paths: &Paths, role: &Role, limit: Duration) -> Result<UnixStream
     dial.run(true)?.ok_or_else(|| dial.slow("the bridge to start"))
 }
 
-/// Connects to the bridge if one runs; `None` when none does.
+/// Connects to the bridge if one runs. None if none does.
 ///
 /// # Errors
-/// As [`connect`].
+/// As for [`connect`].
 pub fn connect_running(paths: &Paths, role: &Role, limit: Duration) -> Result<Option<UnixStream>, DialError> {
     Dial::new(paths, role, limit)?.run(false)
 }
@@ -185,7 +185,7 @@ impl Dial {
         }
     }
 
-    /// `None`: nobody listens.
+    /// Opens the socket. None if nobody listens there.
     fn open_socket(&self) -> Result<Option<UnixStream>, DialError> {
         match connect_within(&self.socket, self.left()) {
             Ok(stream) => Ok(Some(stream)),
@@ -268,7 +268,7 @@ impl Dial {
     }
 }
 
-/// The time left until `until`; never zero, which a socket would take for "no limit".
+/// The time left until `until`. Never zero, since a socket would take zero for "no limit".
 #[must_use]
 pub fn left(until: Instant) -> Duration {
     until.saturating_duration_since(Instant::now()).max(Duration::from_millis(1))

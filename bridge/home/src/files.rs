@@ -21,7 +21,7 @@ pub struct FileError {
 }
 
 impl FileError {
-    /// For `map_err`: the operation, and its file.
+    /// A function for `map_err` that adds the operation and its file.
     pub fn of(what: &str, path: &Path) -> impl Fn(io::Error) -> Self {
         let what = format!("{what} {}", path.display());
         move |source| Self { what: what.clone(), source }
@@ -45,7 +45,7 @@ pub fn advice(error: io::ErrorKind) -> &'static str {
     if matches!(error, io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded) { MAKE_ROOM } else { "" }
 }
 
-/// Creates a directory, and those above it, for this user only. One that exists is made private.
+/// Creates a directory, and those above it, for this user only. An existing one is made private.
 ///
 /// # Errors
 /// When the file system refuses.

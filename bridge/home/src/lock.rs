@@ -12,12 +12,12 @@ use nix::libc;
 /// The process that holds the lock of a home.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Holder {
-    /// Its process id; none where it cannot be seen from here.
+    /// Its process id. None if it cannot be seen from here.
     pub pid: Option<i32>,
 }
 
-/// The bridge that holds the lock of a home, whatever else is there. For other programs only: the bridge itself would lose its
-/// lock by this.
+/// The bridge that holds the lock of a home, whatever else is there. For other programs only, since the
+/// bridge itself would lose its lock by this.
 #[must_use]
 pub fn holder(lock: &Path) -> Option<Holder> {
     let flags = (OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits();

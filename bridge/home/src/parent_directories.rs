@@ -15,10 +15,10 @@ use crate::files::{FileError, private_directory};
 /// The owner of files that belong to no user of this user namespace.
 const NOBODY: u32 = 65_534;
 
-/// Whoever may write a directory may move what is in it away, unless its sticky bit is set.
+/// The sticky bit. Without it, anybody who may write a directory may move its files away.
 const STICKY: u32 = 0o1000;
 
-/// Checks that nobody but this user and root can replace the file at `path`, which `variable` names.
+/// Checks that only this user and root can replace the file at `path`, which `variable` names.
 ///
 /// # Errors
 /// Says which directory lets others do that.
@@ -46,8 +46,8 @@ pub fn is_ours_alone(path: &Path, variable: &str) -> Result<(), FileError> {
     Ok(())
 }
 
-/// Creates the home for this user only. One that exists stays as it is, but must be this user's own, and nobody
-/// else's to write: `HARBOR_HOME=/tmp` is a mistake that must not be made true.
+/// Creates the home for this user only. An existing home stays unchanged, but only this user may own it and
+/// write to it: `HARBOR_HOME=/tmp` is a mistake that must not come true.
 ///
 /// # Errors
 /// When it is not, or the file system refuses.

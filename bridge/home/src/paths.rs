@@ -19,7 +19,7 @@ const MAX_SOCKET_PATH: usize = 107;
 /// The person's configuration file, in the home.
 pub const CONFIG_FILE: &str = "config.toml";
 
-/// Why there is no home, or no socket in it; and what to do.
+/// The reason why there is no home, or no socket in it, with advice.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PathError(String);
 
@@ -42,7 +42,7 @@ pub struct Paths {
 }
 
 impl Paths {
-    /// From `HARBOR_HOME`, else `~/.harbor`.
+    /// The paths below `HARBOR_HOME`, else below `~/.harbor`.
     ///
     /// # Errors
     /// When neither `HARBOR_HOME` nor `HOME` is set.
@@ -64,14 +64,14 @@ impl Paths {
         }
     }
 
-    /// The paths with a directory of ours in place of a home that nobody can write to.
+    /// The paths with a directory of ours in place of a read-only home.
     fn of_a_copy(self) -> Self {
         let name = format!("harbor-{}-{}", geteuid(), name_of(&self.home));
         let work = self.runtime_dir.clone().unwrap_or_else(env::temp_dir).join(name);
         Self { work, ..self }
     }
 
-    /// With this home, whatever the environment says.
+    /// The paths with this home, whatever the environment says.
     #[must_use]
     pub fn at(home: &Path) -> Self {
         Self { home: home.to_owned(), work: home.to_owned(), runtime_dir: None }

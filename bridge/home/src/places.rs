@@ -5,13 +5,13 @@
 use std::fs;
 use std::path::Path;
 
-/// True if `path` is a directory; `None` if nothing is there, or nothing that can be seen.
+/// True if `path` is a directory. None if nothing is there, or nothing can be seen there.
 #[must_use]
 pub fn is_directory(path: &str) -> Option<bool> {
     fs::metadata(path).ok().map(|found| found.is_dir())
 }
 
-/// A path without the links on its way, as far as it is there.
+/// A path without the links on its way, as far as it exists.
 #[must_use]
 pub fn real(place: &str) -> String {
     let path = Path::new(place);

@@ -89,7 +89,7 @@ pub enum Told {
 /// Something that the client is told of.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Listed {
-    /// The cursor of a page that goes on behind it.
+    /// The cursor of a page that continues behind this item.
     pub cursor: String,
     /// MCP's object.
     pub json: String,
@@ -121,8 +121,8 @@ pub struct Directory {
 }
 
 impl Directory {
-    /// Learns from the bridge's answer, and gives the part that the client may see. That is the tools that
-    /// `only` covers, and all else from servers all of whose tools it covers. To another Harbor it is passed
+    /// Learns from the bridge's answer, and returns the part for the client: the tools that `only` covers,
+    /// and everything else from servers whose tools it covers all. Another Harbor is told that it is passed
     /// on `by` this one.
     pub fn learn(
         &mut self,
@@ -195,7 +195,7 @@ impl Offer {
         fields.get(name).and_then(|text| serde_json::from_str(text).ok())
     }
 
-    /// The object with another text in this member; as it was written, where that is the same.
+    /// The object with another text in this member. Unchanged if the text is the same.
     fn with(&self, name: &str, text: &str) -> Option<String> {
         if self.text(name).as_deref() == Some(text) {
             return Some(self.json.clone());
@@ -240,7 +240,7 @@ fn covers(only: Option<&Allowlist>, tool: &ToolDescriptor) -> bool {
 
 /// The resource by which a tool shows itself (MCP Apps), and where the tool says so.
 struct App {
-    /// `ui`, where that is an object of its own.
+    /// The member `ui`, if that is an object of its own.
     inside: Option<&'static str>,
     member: &'static str,
     text: String,
@@ -317,7 +317,7 @@ fn with_via_of(tool: &str, via: &str) -> Option<String> {
     with_member(tool, "_meta", &with_member(meta, VIA, via)?)
 }
 
-/// A tool's schema as clients need it; none where there is no such one, and they would drop the whole list.
+/// A tool's schema as clients need it. None if it cannot be made so: clients would drop the whole list for it.
 fn of_objects(schema: Option<String>) -> Option<String> {
     let Some(schema) = schema else { return Some("{\"type\":\"object\"}".into()) };
     match Root::of(&schema) {
@@ -379,7 +379,7 @@ mod tests {
     use crate::target::Target;
     use serde_json::{Value, json};
 
-    /// An answer of the bridge, of which the test says what it is about.
+    /// An answer of the bridge about this kind of list, as a test gives it.
     fn told(kind: McpList, answer: &str) -> Told {
         match kind {
             McpList::Tools => {

@@ -32,7 +32,7 @@ use super::machine::{Machine, Out};
 
 /// The way of the machine's lines to the client.
 pub trait Lines: Send + 'static {
-    /// Passes a line on; gives what the machine hears in return, as if from its client.
+    /// Passes a line on. Returns the line that the machine hears in return, as if from its client.
     fn pass(&mut self, line: Vec<u8>) -> Option<Vec<u8>>;
 }
 
@@ -53,7 +53,7 @@ struct ServedMachine<L> {
     paths: Paths,
     role: Role,
     lines: L,
-    /// For the threads.
+    /// The way to the driver, for the threads.
     way: Way<L>,
     bridge: Option<UnixStream>,
     /// The number of the latest connection: what others say is too late.
@@ -63,9 +63,9 @@ struct ServedMachine<L> {
 /// The part of a frame that was not written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Unwritten {
-    /// All of it: the bridge knows nothing of it.
+    /// The whole frame, so the bridge knows nothing of it.
     Whole,
-    /// Its end.
+    /// The end of the frame.
     Rest,
 }
 
@@ -262,7 +262,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Reads frames until the stream ends, or until nobody hears them.
+/// Reads frames until the stream ends, or until `heard` wants no more.
 fn read_bridge(mut stream: BlockingReader, mut heard: impl FnMut(&[u8]) -> bool) {
     let mut frames = FrameDecoder::new(MAX_CLIENT_FRAME);
     loop {

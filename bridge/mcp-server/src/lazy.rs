@@ -17,7 +17,7 @@ use super::want::{Call, Want, text};
 
 pub use meta::TOOLS;
 
-/// The request behind a call of one of the three; `Err(None)` when it is a call of another tool.
+/// The request behind a call of one of the three tools. `Err(None)` for a call of another tool.
 pub fn unpack(call: Call) -> Result<Want, Option<&'static str>> {
     Ok(match meta::unpack(&call.name, &call.arguments)? {
         Meta::Search(query) => Want::Search(query),
@@ -37,13 +37,13 @@ pub fn found(tools: &[Listed], query: &str) -> String {
     result(&meta::found(&tools, query))
 }
 
-/// A tool's description, else its title; none where it is no object.
+/// A tool's description, else its title. None if the tool is no object.
 fn about(tool: &Listed) -> Option<String> {
     let fields = Fields::parse(tool.json.as_bytes()).ok()?;
     Some(text(&fields, "description").or_else(|| text(&fields, "title")).unwrap_or_default())
 }
 
-/// The result of a description; none when there is no such tool.
+/// The result of a description. None if there is no such tool.
 pub fn described(tools: &[Listed], name: &str) -> Option<String> {
     tools.iter().find(|tool| tool.cursor == name).map(|tool| result(&tool.json))
 }

@@ -6,8 +6,8 @@
 //!  HTTP on loopback ◄──► http ┘   (HTTP: one for each session)
 //! ```
 //!
-//! Owns which of them is wanted. Must never write anything to stdout but the protocol, or decide what a message means:
-//! that is the machine's.
+//! Owns which of them is wanted. Must never write anything to stdout but the protocol, or decide what a
+//! message means: the machine does.
 
 mod directory;
 mod driver;
@@ -37,13 +37,13 @@ pub use self::names::called;
 /// The AI client that is served, and how.
 #[derive(Debug)]
 pub struct Wanted<'a> {
-    /// Its name on stdin and stdout: it is `client://NAME`.
+    /// Its name on stdin and stdout, where it is `client://NAME`.
     pub client: &'a str,
-    /// The tools that it gets; `None`: all.
+    /// The tools that it gets. All of them if absent.
     pub only: Option<Allowlist>,
     /// True if three tools, which find and call others, stand for all.
     pub lazy: bool,
-    /// The id of an earlier session of this client's in a browser, to go on with.
+    /// The id of an earlier browser session of this client, to be resumed.
     pub browser_session: Option<&'a str>,
     /// HTTP, for clients that do not come on stdin and stdout.
     pub http: Option<Http<'a>>,

@@ -10,15 +10,15 @@ use serde::de::IgnoredAny;
 pub const PARSE_ERROR: i64 = -32700;
 /// It is JSON, but no request.
 pub const INVALID_REQUEST: i64 = -32600;
-/// There is no such method.
+/// The code for an unknown method.
 pub const NO_METHOD: i64 = -32601;
 /// The parameters are wrong, or name a tool that does not exist.
 pub const INVALID_PARAMS: i64 = -32602;
 /// An MCP version that is not supported.
 pub const UNSUPPORTED_VERSION: i64 = -32022;
-/// There is no such resource, to the older generation.
+/// The code for an unknown resource, in the older generation.
 pub const NO_RESOURCE: i64 = -32002;
-/// The bridge refuses, or there is none.
+/// The code for a refusal by the bridge, or for a missing bridge.
 pub const REFUSED: i64 = -32000;
 
 /// A line, by its kind.

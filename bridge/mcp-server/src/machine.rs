@@ -71,7 +71,7 @@ pub struct Machine {
     only: Option<Allowlist>,
     /// True if three tools stand for all.
     lazy: bool,
-    /// The session in a browser that the client goes on with.
+    /// The browser session that the client resumes.
     browser_session: Option<String>,
     /// The identity of this Harbor.
     own: String,
@@ -97,7 +97,7 @@ pub struct Machine {
     /// The least level of the servers' messages that the client wants.
     level: Option<String>,
     watches: Watches,
-    /// Resources that the bridge is still to be asked to tell of, one after the other.
+    /// Resources that the bridge must still be asked to report, one after the other.
     wishes: BTreeSet<String>,
     questions: Questions,
     /// True if a refusal names the command that gives the missing permission.
@@ -134,21 +134,20 @@ impl Machine {
         }
     }
 
-    /// Gives the machine a name that no other machine has: so the states that it gives its client are no
-    /// other machine's.
+    /// Gives the machine a name that no other machine has, so that its client's states belong to it alone.
     pub fn named(mut self, name: &str) -> Self {
         self.questions = Questions::named(name);
         self
     }
 
-    /// Lets the machine go on with an earlier session of its client in a browser.
+    /// Lets the machine resume an earlier browser session of its client.
     pub fn going_on_with(mut self, browser_session: Option<&str>) -> Self {
         self.browser_session = browser_session.map(str::to_owned);
         self
     }
 
     /// True if a client that says nothing more gets no more answers. Subscriptions have no end, and a request
-    /// that waits for the client's own answer to a question gets none.
+    /// that waits for the client's answer to a question gets none.
     pub fn is_settled(&self) -> bool {
         let waits = |open: &Open| open.id.is_some();
         let comes = |(number, open): (&u64, &Open)| waits(open) && !self.questions.are_about(*number);
@@ -214,7 +213,7 @@ impl Machine {
         self.open.insert(number, open);
     }
 
-    /// Asks the bridge for what needs no answer, if there is one; the next one is asked when it begins.
+    /// Sends the bridge a request without an answer, if there is a bridge. The next bridge gets it when it begins.
     fn ask_quietly(&mut self, ask: impl Into<Request>) {
         if self.link == Link::Up {
             // An id of its own: the bridge may still be at the one before. No answer finds a number in it.
@@ -300,7 +299,7 @@ impl Machine {
         self.follow_next();
     }
 
-    /// Asks for the next resource that is to be followed, unless that is under way: so many at once would be too many calls.
+    /// Asks for the next resource to follow, unless such a request is under way: all at once would be too many calls.
     fn follow_next(&mut self) {
         let is_under_way = |open: &Open| open.id.is_none() && matches!(open.want, Want::Subscribe(_));
         if self.open.values().chain(&self.waiting).any(is_under_way) {
@@ -325,7 +324,7 @@ impl Machine {
         self.finish(number, open, ending);
     }
 
-    /// A request has come to its end. One that the client has to make again first has it then.
+    /// Ends a request. If the client has to make it again first, the result waits for that.
     fn finish(&mut self, number: u64, open: &Open, ending: Ending) {
         let taken_back = self.questions.end_of(number);
         self.write_all(taken_back);

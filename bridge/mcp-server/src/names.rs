@@ -36,7 +36,7 @@ const OF_BROWSER: &str = "browser_";
 pub struct Names(HashMap<String, String>);
 
 impl Names {
-    /// Adds the tool `server/tool`; gives its name.
+    /// Adds the tool `server/tool`, and returns its name.
     pub fn add(&mut self, server: &str, tool: &str) -> String {
         let whole = format!("{server}/{tool}");
         // Two hashes that begin alike: the later one gets more of its own.
@@ -65,7 +65,7 @@ pub fn called(server: &str, tool: &str) -> String {
     Names::default().add(server, tool)
 }
 
-/// The name that a source which is no server gives to its tool, where no server's tool can have it.
+/// The name that a source other than a server gives to its tool, if no server's tool can have it.
 fn own(source: &str, tool: &str) -> Option<String> {
     let is_server = SourceId::parse(source).is_none_or(|id| id.kind() == SourceKind::Server);
     let is_taken = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
@@ -84,7 +84,7 @@ pub fn without_list(name: &str) -> Option<Target> {
     is_plain.then_some(target)
 }
 
-/// The name that is read in one way only; `None` when this is none.
+/// The name, if it can be read in only one way.
 fn plain(server: &str, tool: &str) -> Option<String> {
     let name = format!("{server}{BETWEEN}{tool}");
     let is_taken = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';

@@ -18,7 +18,7 @@ use harbor_ipc_proto::json::Fields;
 use super::want::{Want, text};
 use super::write;
 
-/// Requests that may wait for being made again; for one more the oldest is given up.
+/// The most requests that may wait to be made again. One more replaces the oldest.
 const MOST_PARKED: usize = 64;
 
 /// A question, as the bridge passes it on. The parameters are JSON text.
@@ -54,7 +54,7 @@ struct ParkedRequest {
 pub struct Resumed {
     /// The bridge's number of it.
     pub number: u64,
-    /// The answers: of which question, and what; nothing where the client has none.
+    /// The answers, each with its question's number. None for a question without an answer.
     pub answers: Vec<(u64, Option<String>)>,
     pub then: Then,
 }
@@ -62,7 +62,7 @@ pub struct Resumed {
 /// The next step of a request that was made again.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Then {
-    /// Its server goes on.
+    /// The server goes on.
     Wait,
     /// There are more questions: this is its result, and it is parked again.
     Ask(String),
@@ -92,21 +92,21 @@ impl Questions {
         self.parked.contains_key(&number) || self.asked.values().any(|(_, about)| *about == number)
     }
 
-    /// Asks a client of the older generation about the request `number`; gives the line.
+    /// Asks a client of the older generation about the request `number`. Returns the line.
     pub fn ask(&mut self, number: u64, question: &Question) -> Vec<u8> {
         self.next += 1;
         self.asked.insert(self.next, (question.ask_id, number));
         write::request(&id(self.next), &question.method, &question.params)
     }
 
-    /// The client has answered the request `id`; gives which question that was.
+    /// Takes the client's answer to the request `id`. Returns the number of the question.
     pub fn answered(&mut self, answered: &str) -> Option<u64> {
         let (next, _) = self.asked.iter().find(|(next, _)| id(**next) == answered)?;
         let next = *next;
         self.asked.remove(&next).map(|(ask_id, _)| ask_id)
     }
 
-    /// A request has ended; gives the lines that take back what the client was asked about it.
+    /// Handles the end of a request. Returns the lines that take back its questions to the client.
     pub fn end_of(&mut self, number: u64) -> Vec<Vec<u8>> {
         let gone = self.asked.extract_if(.., |_, (_, about)| *about == number);
         let line = |next| {
@@ -116,8 +116,8 @@ impl Questions {
         gone.map(|(next, _)| line(next)).collect()
     }
 
-    /// Asks a client of the newer generation. Gives the result that asks for input; nothing if the client is already to repeat
-    /// its request.
+    /// Asks a client of the newer generation. Returns the result that asks for input, or nothing if the
+    /// client must already repeat its request.
     pub fn park(&mut self, number: u64, want: &Want, question: Question) -> Option<String> {
         if let Some(parked) = self.parked.get_mut(&number) {
             parked.next.push(question);
@@ -136,17 +136,17 @@ impl Questions {
         self.parked.remove(&oldest).map(|_| oldest)
     }
 
-    /// A request for which nobody waits has come to its end: its client is told when it makes the request again.
+    /// Notes the end of a request that nobody waits for. Its client is told when it makes the request again.
     pub fn end(&mut self, number: u64, ending: Ending) {
         if let Some(parked) = self.parked.get_mut(&number) {
             parked.ending = Some(ending);
         }
     }
 
-    /// A request is made again, where its parameters say so.
+    /// Resumes a request that was made again, if its parameters say so.
     ///
     /// # Errors
-    /// When there is none that waits for it.
+    /// When no request waits for it.
     pub fn resume(&mut self, want: &Want, fields: &Fields<'_>) -> Result<Option<Resumed>, &'static str> {
         let Some(state) = fields.get("requestState") else { return Ok(None) };
         let state: Option<String> = serde_json::from_str(state).ok();
@@ -185,7 +185,7 @@ impl Questions {
         write::input_required(questions.iter().map(asked), &format!("{} {number}", self.name))
     }
 
-    /// The bridge is lost; gives the lines that take back what the client was asked.
+    /// Handles the loss of the bridge. Returns the lines that take back the questions to the client.
     pub fn take_back_all(&mut self) -> Vec<Vec<u8>> {
         let numbers: Vec<_> = self.asked.values().map(|(_, number)| *number).collect();
         numbers.into_iter().flat_map(|number| self.end_of(number)).collect()

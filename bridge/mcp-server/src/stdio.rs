@@ -27,7 +27,7 @@ use super::machine::Machine;
 /// that want us to end wait for two seconds.
 const LAST_ANSWERS: Duration = Duration::from_millis(1500);
 
-/// Serves until stdin ends and what it asked for is answered, or nobody reads stdout.
+/// Serves until stdin has ended and its requests are answered, or until stdout has no reader.
 pub fn serve(client: &str, machine: Machine, paths: &Paths) -> Result<(), Failure> {
     let (over, is_over) = sync_channel(1);
     let over = Over(over);
@@ -72,7 +72,7 @@ enum FromStdin {
     Overlong,
 }
 
-/// The next line, or that it is too long; `None` at the end, where half a line is none.
+/// The next line, or the sign that it is too long. None at the end; half a line there does not count.
 fn next_line(from: &mut impl BufRead) -> Option<FromStdin> {
     let mut line = Vec::new();
     from.take(MAX_LINE).read_until(b'\n', &mut line).ok()?;

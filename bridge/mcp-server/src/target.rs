@@ -1,6 +1,6 @@
 //! The target of a name or an address that an AI client gives.
 
-/// A server, and its own name for the thing that is meant.
+/// A server, and its own name for the target.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Target {
     pub server: String,

@@ -7,10 +7,10 @@
 //!  ui://harbor/SERVER/… the same of one that began with ui://
 //! ```
 //!
-//! Owns both directions. A URI that two servers list, or that the templates of two fit, is nobody's: reading
-//! it at the wrong server would tell that server what the other one knows. A URI that a server lists goes
-//! before a template of another server that fits it. The URIs of a server that is gone stay its own: else
-//! another server would get what was meant for it.
+//! Owns both directions. A URI that two servers list, or that the templates of two fit, belongs to neither:
+//! reading it at the wrong server would reveal the other one's data. A URI that a server lists goes before a
+//! template of another server that fits it. The URIs of a server that is gone stay its own. Otherwise another
+//! server would get its requests.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -38,7 +38,7 @@ pub struct Uris {
     templates: Vec<(String, String)>,
 }
 
-/// Why it is not known what a URI means.
+/// The reason why a URI's server is unknown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unknown {
     /// No server lists it.
@@ -121,7 +121,7 @@ fn one(servers: BTreeSet<&String>, name: &str) -> Result<Target, Unknown> {
     }
 }
 
-/// `harbor://SERVER/…`, `ui://harbor/SERVER/…`.
+/// The URI that stands for a server's `uri`: `harbor://SERVER/…`, `ui://harbor/SERVER/…`.
 pub fn of_server(server: &str, uri: &str) -> String {
     let scheme = if uri.starts_with(APP) { APP_SCHEME } else { SCHEME };
     let mut out = format!("{scheme}{server}/");
@@ -150,9 +150,8 @@ fn named(uri: &str) -> Option<Target> {
     Some(Target { server, name: String::from_utf8(bytes).ok()? })
 }
 
-/// True if a URI could be one of the template `template` (RFC 6570), which has to name a scheme. Its fixed
-/// parts must stand in the URI, in their order, from the beginning to the end. The server says what the
-/// variables may hold.
+/// True if a URI could be made from `template` (RFC 6570), which must name a scheme. Its fixed parts must
+/// stand in the URI, in order, from the beginning to the end. The server decides what the variables may hold.
 fn fits(template: &str, uri: &str) -> bool {
     let mut parts = Vec::new();
     let mut rest = template;

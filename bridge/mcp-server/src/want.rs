@@ -30,7 +30,7 @@ use super::write::with_said;
 /// A request that is not answered yet.
 #[derive(Debug)]
 pub struct Open {
-    /// The client's id, JSON text; none when nobody waits for an answer, or not yet again.
+    /// The client's id, JSON text. None if the client waits for no answer, or has not made the request again yet.
     pub id: Option<String>,
     /// True if it came without `initialize`.
     pub modern: bool,
@@ -61,7 +61,7 @@ pub enum Want {
     Prompt(String, String),
     /// The content of a resource.
     Read(String),
-    /// To be told of a resource's changes.
+    /// A subscription to a resource's changes.
     Subscribe(String),
     Complete(Complete),
     /// Tools that fit these words.
@@ -77,7 +77,7 @@ pub struct Call {
     pub name: String,
     /// JSON text.
     pub arguments: String,
-    /// Where its progress goes, JSON text.
+    /// The token for its progress, JSON text.
     pub token: Option<String>,
 }
 
@@ -95,7 +95,7 @@ impl Open {
     /// The next request to the bridge.
     ///
     /// # Errors
-    /// When it is meant for a server that cannot exist.
+    /// When its server cannot exist.
     pub fn ask(&self) -> Result<Request, Failure> {
         match &self.step {
             Step::Look(kinds) => Ok(kinds.first().copied().unwrap_or(McpList::Tools).ask()),
@@ -120,7 +120,7 @@ impl Want {
         }
     }
 
-    /// Reads a request from its parameters and their `_meta`; none when it is no request for the bridge.
+    /// Reads a request from its parameters and their `_meta`. None if it is no request for the bridge.
     ///
     /// # Errors
     /// Says what is wrong with the parameters.
@@ -143,7 +143,7 @@ impl Want {
         }))
     }
 
-    /// The lists by which it is found out what is meant.
+    /// The lists that tell the target.
     pub fn needs(&self) -> Vec<McpList> {
         match self {
             Self::List(kind, _) => vec![*kind],

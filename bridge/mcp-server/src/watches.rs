@@ -81,7 +81,7 @@ impl Watches {
         self.initialized = true;
     }
 
-    /// Begins a subscription; gives the line that says which, and the resources that it is for.
+    /// Begins a subscription. Returns the line that acknowledges it, and its resources.
     pub fn listen(&mut self, id: &str, fields: &Fields<'_>) -> (Vec<u8>, Vec<String>) {
         let wanted = fields.get("notifications").and_then(|wanted| Fields::parse(wanted.as_bytes()).ok());
         let wanted = wanted.unwrap_or_default();
@@ -101,7 +101,7 @@ impl Watches {
         (line, missing)
     }
 
-    /// Ends a subscription of the newer generation, if it is one; gives what the bridge need not tell of any more.
+    /// Ends a subscription of the newer generation, if it is one. Returns the resources that the bridge need not report any more.
     pub fn end(&mut self, id: &str) -> Vec<Target> {
         self.listening.remove(id);
         self.take_unwanted()
@@ -118,13 +118,13 @@ impl Watches {
         self.take_unwanted()
     }
 
-    /// The bridge tells of a resource from now on; gives it back where nobody wants that any more.
+    /// Notes that the bridge reports a resource from now on. Returns the resources that no client wants any more.
     pub fn follow(&mut self, uri: &str, target: Target) -> Vec<Target> {
         self.followed.insert(uri.to_owned(), target);
         self.take_unwanted()
     }
 
-    /// All resources that the client wants to be told of: another bridge has to be asked for them again.
+    /// All resources that the client wants to hear of. Another bridge must be asked for them again.
     pub fn wanted(&self) -> BTreeSet<String> {
         let of_listening = self.listening.values().flat_map(|listening| &listening.uris);
         self.own.iter().chain(of_listening).cloned().collect()

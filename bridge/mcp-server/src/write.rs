@@ -32,7 +32,7 @@ const INSTRUCTIONS: &str = "The tools, prompts and resources of several MCP serv
 const LAZY: &str =
     " To find a tool, use search_tools; describe_tool gives its parameters, and call_tool calls it.";
 
-/// The member in which a modern result says what it is.
+/// The member in which a modern result names its kind.
 const RESULT_TYPE: &str = "resultType";
 
 /// The parts of a tool's result, and of a tool.
@@ -52,7 +52,7 @@ pub fn result(id: &str, result: &str) -> Vec<u8> {
     out
 }
 
-/// The answer to `id`, or to nobody: an error, with data as JSON text.
+/// An error as the answer to `id`, or without an id, with data as JSON text.
 pub fn error(id: Option<&str>, code: i64, message: &str, data: Option<&str>) -> Vec<u8> {
     let mut out = head(id.unwrap_or("null"));
     out.extend_from_slice(format!(",\"error\":{{\"code\":{code},\"message\":").as_bytes());
@@ -112,8 +112,8 @@ pub fn failed(text: &str) -> String {
     String::from_utf8(out).unwrap_or_default()
 }
 
-/// A server's result for a client of the modern generation, which demands words that older servers do not say. All else stays
-/// as it is. `cacheable` says that it is one that may be kept.
+/// A server's result for a client of the modern generation, with members that it demands and older servers
+/// leave out. Everything else stays unchanged. `cacheable` is true if the result may be kept.
 pub fn complete(result: &str, cacheable: bool) -> Cow<'_, str> {
     let Ok(fields) = Fields::parse(result.as_bytes()) else { return result.into() };
     let demanded =
@@ -144,8 +144,8 @@ pub fn input_required(requests: impl Iterator<Item = (String, String, String)>, 
     String::from_utf8(out).unwrap_or_default()
 }
 
-/// A tool's result for clients that read `content` only, as those of 2024-11-05: where it is empty, the structured part
-/// stands in it as text, too. All else stays as it is.
+/// A tool's result for clients that read only `content`, such as those of 2024-11-05. If that is empty, it
+/// gets the structured part as text. Everything else stays unchanged.
 pub fn with_text(result: &str) -> Cow<'_, str> {
     let Ok(fields) = Fields::parse(result.as_bytes()) else { return result.into() };
     let content = fields.get(CONTENT).unwrap_or("[]");
@@ -173,9 +173,9 @@ pub fn with_said<'a>(result: &'a str, said: &[String]) -> Cow<'a, str> {
     with_member(&whole, CONTENT, &format!("[{}]", blocks.join(","))).map_or(result.into(), Cow::Owned)
 }
 
-/// A tool's result for clients of the older generation, to which structured content is an object: any other is left out, and
-/// stands in `content` as text. It is not wrapped into an object, since the schema then had to be rewritten with all references
-/// in it. A `null` adds no text to content: in older servers it says no more than that there is nothing.
+/// A tool's result for clients of the older generation, which accept only an object as structured content.
+/// Anything else is moved into `content` as text. It is not wrapped into an object, since its schema with all
+/// references would have to be rewritten. A `null` adds no text, since it only means that there is nothing.
 pub fn for_older(result: &str) -> Cow<'_, str> {
     let Ok(fields) = Fields::parse(result.as_bytes()) else { return result.into() };
     let other = fields.get(STRUCTURED).filter(|structured| !structured.starts_with('{'));
@@ -205,7 +205,7 @@ fn says(block: &str, json: &str) -> bool {
 }
 
 /// A tool for clients of the older generation. They drop the whole list for an `outputSchema` of anything but
-/// objects. So they get no such schema, as they get no such content. `None` where the tool stays as it is.
+/// objects. So they get no such schema, and no such content. None if the tool stays unchanged.
 pub fn tool_for_older(tool: &str) -> Option<String> {
     let fields = Fields::parse(tool.as_bytes()).ok()?;
     let schema = fields.get(OUTPUT_SCHEMA)?;

@@ -32,19 +32,19 @@ pub enum Principal {
 /// The kind of principal that may send a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum AllowedSender {
-    /// Whoever is connected.
+    /// Anybody who is connected.
     Everybody,
     /// The person, at the command line or on the extension's own pages.
     Owner,
     /// The person; and an AI client for itself, as far as its grants go.
     OwnerOrClient,
-    /// An AI client: what it says is about itself.
+    /// An AI client. It may speak only about itself.
     Client,
-    /// Harbor's own browser extension: what it says is about its browser.
+    /// Harbor's own browser extension. It may speak only about its browser.
     Extension,
 }
 
-/// Each message type and who may send it. A type that is missing here may be sent by nobody.
+/// Each message type and its allowed sender. Nobody may send a type that is missing here.
 const TABLE: &[(&str, AllowedSender)] = &[
     // Most of what comes.
     ("mcp_call_tool", AllowedSender::Owner),
@@ -154,10 +154,17 @@ const TABLE: &[(&str, AllowedSender)] = &[
     ("llm_list_models_for", AllowedSender::Owner),
     ("llm_set_active", AllowedSender::Owner),
     ("llm_set_model", AllowedSender::Owner),
+    ("llm_set_model_options", AllowedSender::Owner),
+    ("llm_list_configured_models", AllowedSender::Owner),
+    ("llm_add_configured_model", AllowedSender::Owner),
+    ("llm_remove_configured_model", AllowedSender::Owner),
+    ("llm_set_configured_model_default", AllowedSender::Owner),
+    ("llm_set_default_for", AllowedSender::Owner),
     ("llm_get_active", AllowedSender::Owner),
     ("llm_get_config", AllowedSender::Owner),
     ("llm_chat", AllowedSender::Owner),
     ("llm_count_tokens", AllowedSender::Owner),
+    ("llm_transcribe", AllowedSender::Owner),
     ("llm_usage", AllowedSender::Owner),
     ("llm_set_budget", AllowedSender::Owner),
     ("llm_list_budgets", AllowedSender::Owner),
@@ -224,32 +231,32 @@ impl Pass {
     }
 }
 
-/// Proof that the owner has begun a turn of the agent: what is asked of models in it needs nothing more, and of tools nothing but
-/// what `consent` says.
+/// Proof that the owner has begun a turn of the agent: requests to models in it need nothing more, and calls
+/// of tools only the consent.
 #[derive(Debug)]
 pub struct OwnersTurn(());
 
 impl OwnersTurn {
-    /// For one request to a model.
+    /// The permit for one request to a model.
     #[must_use]
     pub fn model_permit(&self) -> ModelPermit {
         ModelPermit(())
     }
 
-    /// For one call of a source of this kind.
+    /// The right to one call of a source of this kind.
     #[must_use]
     pub fn right(&self, kind: SourceKind) -> Right {
         Right(kind)
     }
 }
 
-/// The right to have a source of one kind called, as the person's own message or a grant gives it. Whether a call runs now is
-/// `consent`'s to say: together they make a permit.
+/// The right to have a source of one kind called, as the person's own message or a grant gives it. `consent`
+/// decides if a call runs now. The right and that decision make a permit.
 #[derive(Debug)]
 pub struct Right(SourceKind);
 
 impl Right {
-    /// A copy for one more try of a call, in case its source refuses the first one unread.
+    /// A copy for another try of a call, in case its source refuses the first one unread.
     #[must_use]
     pub fn for_another_try(&self) -> Self {
         Self(self.0)
@@ -260,11 +267,11 @@ impl Right {
     }
 }
 
-/// Proof that a model may be asked. It is used up by that.
+/// Proof that a model may be asked once.
 #[derive(Debug)]
 pub struct ModelPermit(());
 
-/// The permit of a request to a model that a grant covers.
+/// The permit of a request to a model that a grant covers, or the person's word on a server.
 pub(crate) fn model_permit() -> ModelPermit {
     ModelPermit(())
 }
@@ -308,7 +315,7 @@ mod tests {
     use super::*;
     use harbor_ipc_proto::client::REQUESTS;
 
-    /// What an AI client may send: list, call, read, run, cancel, and what it may use.
+    /// The messages that an AI client may send: list, call, read, run, cancel, and what it may use.
     const OF_CLIENTS: &[&str] = &[
         "hello",
         "ping",
@@ -343,10 +350,10 @@ mod tests {
         "session_end",
     ];
 
-    /// What nobody else may.
+    /// The messages that only AI clients may send.
     const OF_CLIENTS_ONLY: &[&str] = &["mcp_begin", "mcp_follow_messages"];
 
-    /// What the extension alone may, of the owner's connections.
+    /// The messages that only the extension may send, among the owner's connections.
     const OF_THE_EXTENSION: &[&str] =
         &["source_register", "source_unregister", "source_result", "source_event"];
 

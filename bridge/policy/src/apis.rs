@@ -28,7 +28,7 @@ const APIS: &[(&[&str], &[&str])] = &[
     (&["TODOIST_API_TOKEN"], &["api.todoist.com"]),
 ];
 
-/// How names of keys begin that everybody has from these services, and not from a package.
+/// The beginnings of names of keys that people have from these services, and not from a package.
 const SERVICES: &[(&str, &str)] = &[
     ("ANTHROPIC_", "Anthropic"),
     ("AWS_", "AWS"),
@@ -69,7 +69,7 @@ pub fn service_of(key: &str) -> Option<&'static str> {
     found.filter(|_| is_secret_name(key)).map(|(_, service)| *service)
 }
 
-/// The hosts that these keys are for; none where there is no key, or one whose hosts are not known.
+/// The hosts that these keys are for. Empty if there is no key, or a key with unknown hosts.
 #[must_use]
 pub fn hosts_of<'a>(keys: impl IntoIterator<Item = &'a String>) -> Vec<&'static str> {
     let mut all = Vec::new();

@@ -8,14 +8,14 @@ use std::time::Duration;
 /// The most that may wait for all clients together, in bytes: a few of the largest answers.
 const MOST_WAITING: usize = 256 << 20;
 
-/// On a machine with little memory, one part in this many of it may wait, but no less than one large answer.
+/// On a machine with little memory, this fraction of it may wait, but no less than one large answer.
 const SHARE: u64 = 32;
 const LEAST_WAITING: usize = 64 << 20;
 
 /// The harder limit, as a multiple of the first. Above it, clients that read are cut off too.
 const HARDER: usize = 2;
 
-/// A client that has read nothing for this long, while something waited, counts as one that does not read.
+/// A client counts as not reading once it has read nothing for this long while something waited.
 pub const DEAF: Duration = Duration::from_secs(10);
 
 /// The most that may wait for all clients together, in bytes, on a machine with this much memory.
@@ -28,14 +28,14 @@ pub fn most_waiting(memory: Option<u64>) -> usize {
 /// The answers that wait for one client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Backlog {
-    /// In bytes.
+    /// The waiting bytes.
     pub waiting: usize,
-    /// For how long it has read nothing of that.
+    /// For how long it has read nothing of its waiting bytes.
     pub stuck_for: Duration,
 }
 
-/// The places of those in `clients` that are to be cut off where `most` may wait: who does not read, whoever lets most wait
-/// first, until what is left is not too much. Where twice as much is left, also who reads too slowly.
+/// The indexes of the `clients` to cut off so that at most `most` bytes wait. First go those that do not
+/// read, the largest queue first. If twice as much is left, those that read too slowly go, too.
 #[must_use]
 pub fn too_much(clients: &[Backlog], most: usize) -> Vec<usize> {
     let mut total: usize = clients.iter().map(|client| client.waiting).sum();

@@ -33,7 +33,7 @@ pub const ANSWER: u64 = 4096;
 /// A day in milliseconds.
 const DAY: u64 = 86_400_000;
 
-/// How often somebody may ask.
+/// The limits on how often a principal may ask.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RequestRate {
     /// Requests under way.
@@ -48,18 +48,18 @@ pub const OWNERS_PACE: RequestRate = RequestRate { at_once: 32, per_minute: 600 
 /// The pace of an origin.
 pub const ORIGINS_PACE: RequestRate = RequestRate { at_once: 4, per_minute: 60 };
 
-/// A request under way. It is good for one [`Budgets::settle`].
+/// A request under way. It is settled once, by [`Budgets::settle`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct BudgetTicket(u64);
 
-/// Why a request may not.
+/// The reason why a request may not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BudgetRefusalReason {
     /// Too many of its principal are under way.
     TooManyAtOnce,
     /// Too many came within a minute.
     TooManyPerMinute {
-        /// When one may come, if nobody else does.
+        /// The time until a request may come, if nobody else sends one.
         retry_after_ms: u64,
     },
     /// The tokens of the day do not suffice.
@@ -68,7 +68,7 @@ pub enum BudgetRefusalReason {
         of_everybody: bool,
         /// The tokens that are left of them.
         left: u64,
-        /// When the next day begins.
+        /// The time until the next day begins.
         retry_after_ms: u64,
     },
 }
@@ -76,7 +76,7 @@ pub enum BudgetRefusalReason {
 /// The limit and the use of one account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Standing {
-    /// Tokens of a day; none: no bound.
+    /// The tokens of a day; none means no bound.
     pub limit: Option<u64>,
     /// True if the person has set the limit.
     pub is_set: bool,
@@ -201,7 +201,7 @@ impl Budgets {
         self.limit(principal).is_some() || self.limit(EVERYBODY).is_some()
     }
 
-    /// How an account stands.
+    /// The state of an account.
     #[must_use]
     pub fn standing(&self, principal: &str, now: u64) -> Standing {
         let (limit, is_set) = (self.limit(principal), self.set.contains_key(principal));
@@ -210,7 +210,7 @@ impl Budgets {
         Standing { limit, is_set, used, reserved: account.map_or(0, |account| account.reserved) }
     }
 
-    /// Whoever has a budget that a person has set, or has used something today, by name.
+    /// Everybody whose budget the person has set, or who has used something today, by name.
     #[must_use]
     pub fn all(&self, now: u64) -> Vec<(String, Standing)> {
         let today =

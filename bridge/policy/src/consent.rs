@@ -80,7 +80,7 @@ pub enum Verdict {
     Refuse(Refused),
 }
 
-/// Proof that a call may run as it is. Only [`judge`] makes one.
+/// Proof that a call may run in its present form. Only [`judge`] makes one.
 #[derive(Debug)]
 pub struct Run {
     /// It carries what was typed to a source with reach: it counts.
@@ -95,7 +95,7 @@ impl Run {
     }
 }
 
-/// Proof that a source of one kind may be asked. It is used up by that.
+/// Proof that a source of one kind may be asked once.
 #[derive(Debug)]
 pub struct Permit(SourceKind);
 
@@ -110,7 +110,7 @@ impl Permit {
 /// A question to the person.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Question {
-    /// Why.
+    /// The reason.
     pub why: Why,
     /// The private names of what would leave.
     pub private: Names,
@@ -118,14 +118,14 @@ pub struct Question {
     pub covers: Vec<Cover>,
 }
 
-/// Why a call is not run.
+/// The reason why a call is not run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refused {
     /// The person has said no to the same call.
     Denied,
     /// It would need a yes, and is too large to be shown.
     TooLarge,
-    /// It would need a yes, and nobody is there who could be asked.
+    /// It would need a yes, but there is nobody to ask.
     Nobody(Why),
 }
 
@@ -146,7 +146,7 @@ impl Refused {
             Self::Nobody(Why::Destroys) => {
                 "It may delete or overwrite something, and nobody is here to approve it."
             }
-            Self::Nobody(Why::Writes | Why::Untrusted | Why::FirstUse) => {
+            Self::Nobody(Why::Writes | Why::Untrusted | Why::FirstUse | Why::Sampling) => {
                 "It changes something, and nobody is here to approve it."
             }
         }
@@ -219,7 +219,7 @@ fn leaves(call: &Call<'_>, before: &Before<'_>) -> (bool, bool) {
     (true, false)
 }
 
-/// Why the person is asked about what a call changes, where nothing was answered.
+/// The reason to ask the person about a call's changes, if there is no answer about them.
 fn changes(who: Who, call: &Call<'_>, read: &Read) -> Option<Why> {
     let Holding { reach, writes_theirs, .. } = call.holding;
     let keeps_to_itself = reach == Reach::Closed && !writes_theirs;
@@ -247,8 +247,8 @@ pub fn joins(call: &Call<'_>, carried: &Names) -> Names {
     names
 }
 
-/// True if a call may leave something in its source's own store, which can be read there later. For such a source the server's
-/// own word that a tool only reads is not enough.
+/// True if a call may leave something in its source's own store, which can be read there later. For such a
+/// source it is not enough that the server calls a tool read-only.
 #[must_use]
 pub fn stores(call: &Call<'_>) -> bool {
     call.holding.reach == Reach::Closed && !(call.effect == Effect::Reads && call.is_sure)

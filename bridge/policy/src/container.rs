@@ -24,13 +24,13 @@ pub mod variables;
 pub use engine::Engine;
 pub use labels::{INSTANCE_LABEL, SERVER_LABEL};
 
-/// Where a container finds the server's data directory: its home, too.
+/// The path of the server's data directory, and home, in a container.
 pub const DATA: &str = "/data";
 
 /// The share of the processor of whoever has not stepped back.
 const FULL_SHARE: f64 = 1024.0;
 
-/// An image, as it is run until somebody says otherwise.
+/// An image that is used until the person chooses another version.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pinned {
     /// The reference that the person asked for.
@@ -205,7 +205,7 @@ impl Words {
         self.0.extend(words.iter().map(ToString::to_string));
     }
 
-    /// In one word with its value: whatever that begins with, it is no option.
+    /// Adds an option in one word with its value, so that no value can be taken for an option.
     fn option(&mut self, name: &str, value: &str) {
         self.0.push(format!("{name}={value}"));
     }

@@ -22,7 +22,7 @@ pub const MAX_VALUE: usize = 64 * 1024;
 /// The most secrets of one server.
 pub const MAX_KEYS: usize = 256;
 
-/// All values of one server together, in bytes: its environment has to hold them.
+/// The most bytes of all values of one server, which its environment has to hold.
 pub const MAX_TOTAL: usize = 256 * 1024;
 
 /// The longest name, in bytes.
@@ -39,13 +39,13 @@ const USERNAME: &str = "_USERNAME";
 pub struct Credential {
     /// The secret itself.
     pub value: Secret,
-    /// How the server is given it.
+    /// The way in which the server gets it.
     pub kind: CredentialType,
     /// The name that belongs to a password.
     pub username: Option<String>,
-    /// When it was set, in milliseconds since 1970.
+    /// The time when it was set, in milliseconds since 1970.
     pub set_at: u64,
-    /// When it ends, likewise.
+    /// The time of its end, likewise.
     pub expires_at: Option<u64>,
     /// The token that gets a new one when this one has ended.
     pub refresh_token: Option<Secret>,
@@ -53,20 +53,20 @@ pub struct Credential {
     pub origin: Option<TokenProvenance>,
 }
 
-/// Where a token is from, and what renews it: a [`Grant`] without its tokens.
+/// The origin of a token, and how to renew it: a [`Grant`] without its tokens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TokenProvenance {
     /// The scopes that it is for.
     pub scopes: Vec<String>,
-    /// When the person said yes, in milliseconds since 1970.
+    /// The time of the person's yes, in milliseconds since 1970.
     pub granted_at: u64,
-    /// As whom Harbor is known there.
+    /// The client as which Harbor is known there.
     pub client: Client,
     /// The authorization server.
     pub issuer: String,
-    /// Where tokens are had.
+    /// The address that gives tokens.
     pub token_endpoint: String,
-    /// Where they are given back.
+    /// The address that takes tokens back.
     pub revocation_endpoint: Option<String>,
     /// The server that they are for.
     pub resource: String,
@@ -80,7 +80,7 @@ impl Credential {
         !renews && self.expires_at.is_some_and(|at| at <= now)
     }
 
-    /// A grant, as it is stored.
+    /// A grant in its stored form.
     #[must_use]
     pub fn of_grant(grant: Grant, now: u64) -> Self {
         let Grant { access_token, refresh_token, expires_at, scopes, granted_at, client, issuer, .. } = grant;
@@ -131,7 +131,7 @@ impl Credential {
         })
     }
 
-    /// Everything about it that nobody may see.
+    /// All its parts that nobody may see.
     fn secrets(&self) -> impl Iterator<Item = &str> {
         let value = self.value.expose();
         // A header says what kind of secret follows: `Bearer …`.
@@ -163,8 +163,8 @@ const MISSING: &[&str] = &[
     "KeyError",
 ];
 
-/// The variable that a program says it lacks: a word like `API_KEY`, in a line that says so, or in the next one. It is the program's own
-/// word: a person is told it, and nothing else follows.
+/// The variable that a program says it lacks: a word like `API_KEY` in a line that says so, or in the next
+/// line. Only the program says so: a person is told, and nothing else follows.
 #[must_use]
 pub fn named_as_missing(said: &str) -> Option<&str> {
     let says_so = |line: &&str| {
@@ -282,7 +282,7 @@ impl Credentials {
             .collect()
     }
 
-    /// Why one more, or another one, finds no room; `None` when it does.
+    /// The reason why there is no room for another secret, or for a longer one. None if there is room.
     #[must_use]
     pub fn overfull(&self) -> Option<String> {
         let bytes: usize = self.0.values().map(|credential| credential.value.len()).sum();
@@ -315,7 +315,7 @@ impl Credentials {
     }
 }
 
-/// The names that are allowed, if this one is not.
+/// The allowed names, if this one is not allowed.
 #[must_use]
 pub fn wrong_key(kind: CredentialType, key: &str) -> Option<&'static str> {
     let is_name = |c: char| c.is_ascii_alphanumeric() || "_.-".contains(c);
@@ -362,7 +362,7 @@ pub fn is_secret_name(name: &str) -> bool {
         || (!is_public && ["accesskey", "authkey", "privatekey"].iter().any(|end| lower.ends_with(end)))
 }
 
-/// The values that are allowed, if this one is not.
+/// The allowed values, if this one is not allowed.
 #[must_use]
 pub fn wrong_value(kind: CredentialType, value: &Secret) -> Option<&'static str> {
     let value = value.expose();
@@ -378,7 +378,7 @@ pub fn wrong_value(kind: CredentialType, value: &Secret) -> Option<&'static str>
     }
 }
 
-/// The user names that are allowed, if this one is not.
+/// The allowed user names, if this one is not allowed.
 #[must_use]
 pub fn wrong_username(kind: CredentialType, username: &str) -> Option<&'static str> {
     match kind {

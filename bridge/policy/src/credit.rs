@@ -9,7 +9,7 @@
 /// The credit of a stream at its start, for a client that counts.
 pub const AT_FIRST: u32 = 64;
 
-/// More than this is not kept: a client cannot give so much that it no longer counts.
+/// The most credit that is kept. A client cannot give so much that the credit no longer limits it.
 pub const MOST: u32 = 1 << 20;
 
 /// The credit of one stream.
@@ -26,7 +26,7 @@ impl Credit {
         Self { left: counts.then_some(AT_FIRST) }
     }
 
-    /// Uses one up; false when there is none.
+    /// Uses up one push; false when no credit is left.
     pub fn take(&mut self) -> bool {
         match &mut self.left {
             None => true,

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 /// The option by which an npm command runs no scripts: it may know the registry then.
 pub(crate) const NO_SCRIPTS: &str = "--ignore-scripts";
 
-/// Longer than any name that is meant.
+/// The most bytes of a name.
 const MAX_NAME: usize = 128;
 
 /// Names that are passed on when they are set.
@@ -60,7 +60,7 @@ pub const CA_FILES: &[&str] = &[
     "SSL_CERT_FILE",
 ];
 
-/// Where packages come from, in either case; passed on to installers only, since an address may have a password in it.
+/// The addresses of package registries, in either case. Only installers get them, since an address may contain a password.
 const REGISTRIES: &[&str] = &[
     "NPM_CONFIG_REGISTRY",
     "PIP_EXTRA_INDEX_URL",
@@ -77,7 +77,7 @@ pub const PROXY_PORT: u16 = 3128;
 /// Names of the variables by which programs find a proxy; also known in small letters.
 const PROXIES: &[&str] = &["ALL_PROXY", "HTTPS_PROXY", "HTTP_PROXY"];
 
-/// Version managers look for their root below the home, which is another one in a sandbox.
+/// Version managers look for their root below the home. A sandbox has another home, so they get these variables.
 const ROOTS: &[(&str, &str)] = &[
     ("/.asdf", "ASDF_DATA_DIR"),
     ("/.goenv", "GOENV_ROOT"),
@@ -106,11 +106,11 @@ pub fn of_remote(
 /// The changes that a sandbox makes to an environment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Confined<'a> {
-    /// The server's data directory: its home. What it keeps below `~/.config` or `~/.cache` is there, too.
+    /// The server's data directory: its home. Its files below `~/.config` and `~/.cache` are there, too.
     pub home: &'a str,
     /// Its directory for temporary files.
     pub tmp: &'a str,
-    /// Where it connects without its egress proxy, if it has one: a list for `NO_PROXY`.
+    /// The hosts to which it connects without its egress proxy, as a list for `NO_PROXY`. None without a proxy.
     pub no_proxy: Option<String>,
     /// The paths that its program needs. The roots of version managers among them are told to it.
     pub program: &'a [String],
@@ -118,12 +118,12 @@ pub struct Confined<'a> {
     pub installs_into: Option<&'a str>,
 }
 
-/// Where programs are looked for when the bridge has no PATH.
+/// The directories in which programs are looked for when the bridge has no PATH.
 pub const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
-/// The seed by which Python orders its sets. Without it, Python takes another number at each start. Then a tool whose description
-/// lists a set would change at each start, and nobody may use a changed tool before the person has looked at it. One who knows
-/// the number can make dictionaries slow. That costs the server its own time, which is limited.
+/// The seed by which Python orders its sets. Without it, Python takes another number at each start. Then a tool whose
+/// description lists a set would change at each start, and a changed tool is blocked until the person has seen it. A
+/// fixed number lets an attacker make dictionaries slow. That costs only the server's own time, which is limited.
 pub(crate) const OF_PYTHON_SETS: (&str, &str) = ("PYTHONHASHSEED", "0");
 
 /// The name of the mark by which a later bridge finds what an earlier one left behind.
@@ -239,7 +239,7 @@ pub fn keep_own_registry(environment: &mut BTreeMap<String, String>, command: &s
     environment.retain(|name, _| !is_registry(name) || is_own(name));
 }
 
-/// Names by which a variable changes which programs run, or what they load; a person may set them, somebody else may not.
+/// Names of variables that change which programs run, or what they load. Only the person may set them.
 const OF_THE_PERSON: &[&str] = &[
     "BASHOPTS",
     "BASH_ENV",
@@ -295,7 +295,7 @@ const HARMLESS: &[&str] = &[
     "TZ",
 ];
 
-/// Why somebody else's recipe cannot ask for a variable of this name; `None` when it can.
+/// The reason why a recipe of others cannot ask for a variable of this name. None if it can.
 #[must_use]
 pub fn wrong_of_others(name: &str) -> Option<&'static str> {
     let letter = |b: u8| b.is_ascii_alphabetic() || b == b'_';
@@ -317,7 +317,7 @@ pub fn wrong_of_others(name: &str) -> Option<&'static str> {
     }
 }
 
-/// Why an environment variable of a definition cannot be used; `None` when it can.
+/// The reason why an environment variable of a definition cannot be used. None if it can.
 #[must_use]
 pub fn wrong_variable(name: &str, value: &str) -> Option<&'static str> {
     if name.is_empty() || name.contains(['=', '\0']) {

@@ -5,9 +5,9 @@
 //!                                     └ no ──► counted
 //! ```
 //!
-//! A page may ask without end for what it does not get. A server may change its tools without end. Each line about it would push
-//! an older one out of a log, and each push would keep somebody busy. So beyond a few a minute they are only counted. Owns those
-//! counts. Must never forget one: `take_counted` gives the rest.
+//! A page may send refused requests without end. A server may change its tools without end. Each line about
+//! it would push an older one out of a log, and each push would keep somebody busy. So beyond a few a minute
+//! they are only counted. Owns those counts. Must never forget one: `take_counted` gives the rest.
 
 use std::collections::HashMap;
 
@@ -39,7 +39,7 @@ struct Minute {
 }
 
 impl Minute {
-    /// Begins another one where this one is over; a clock that was set back does so as well.
+    /// Begins a new minute when this one is over, also after a clock was set back.
     fn turn(&mut self, now: u64) {
         if now.wrapping_sub(self.began) >= MINUTE {
             (self.began, self.told) = (now, 0);
@@ -80,7 +80,7 @@ impl Flood {
         Some(std::mem::take(&mut minute.counted))
     }
 
-    /// Gives what was not told, by source, and forgets sources that have been quiet for a minute.
+    /// Returns the numbers of untold events, by source. Forgets sources that have been quiet for a minute.
     pub fn take_counted(&mut self, now: u64) -> Vec<(String, u64)> {
         let counted = self.sources.iter_mut().filter(|(_, minute)| minute.counted > 0);
         let counted: Vec<_> =

@@ -13,10 +13,10 @@
 //!             └───► deadline passed, too many ─────► returned by the next `expire`
 //! ```
 //!
-//! A DENY wins until it is revoked, whatever is granted before or after it. A grant ends at its deadline to the millisecond. Time
-//! is an argument, in milliseconds of a clock that goes on while the machine sleeps and does not jump. Wall-clock times are
-//! carried for people to read, and must never decide anything. Grants that last belong on disk, but others write them there: this
-//! module neither reads nor writes files.
+//! A DENY wins until it is revoked, whatever is granted before or after it. A grant ends at its deadline to
+//! the millisecond. Time is an argument, in milliseconds of a clock that runs while the machine sleeps and
+//! does not jump. Wall-clock times are carried for people to read, and must never decide anything. Grants
+//! that last belong on disk, but others write them there: this module neither reads nor writes files.
 
 use std::collections::{BTreeSet, HashMap};
 use std::mem;
@@ -51,7 +51,7 @@ pub enum Verdict {
     ToolNotAllowed,
     /// There is no grant.
     ScopeRequired {
-        /// One has ended just now. For the words only: once `expire` has told of it, it is forgotten.
+        /// True if a grant has just ended. It only changes the words: once `expire` has told of the end, it is forgotten.
         expired: bool,
     },
 }
@@ -62,7 +62,7 @@ pub struct View {
     denied: bool,
     /// True if the origin is an AI client.
     is_client: bool,
-    /// The list of each grant; none where there is a DENY.
+    /// The list of each grant. None if there is a DENY.
     lists: Vec<Option<Allowlist>>,
 }
 
@@ -131,22 +131,22 @@ impl Due {
 /// All grants.
 #[derive(Debug, Default)]
 pub struct Grants {
-    /// By origin first, since that is hashed: an ordered walk through every origin is many times slower. The
-    /// grants of an origin are sorted by key and [`Grant::place`], in one block: most origins have one or two, and
-    /// each map of its own would be several times their size. Nothing in it is empty.
+    /// The grants by origin, since a hash is many times faster than an ordered walk through all origins. The
+    /// grants of an origin are one block, sorted by key and [`Grant::place`]. Most origins have one or two,
+    /// and a map for each would be several times their size. No block is empty.
     by_origin: HashMap<Origin, Vec<(Key, Grant)>>,
     /// Every grant with a deadline, and nothing else.
     due: BTreeSet<Due>,
-    /// Ended without anybody's asking, and not yet told.
+    /// Grants that have ended by themselves, and were not reported yet.
     ended: Vec<(Key, Grant)>,
 }
 
 impl Grants {
-    /// Makes a grant, in place of an earlier one of its type (and tab) for this key. `wall_now` is in milliseconds
-    /// since 1970. Of more than [`MAX_ONCE`] with an end, the one that ends first makes room.
+    /// Makes a grant, and replaces an earlier one of its type (and tab) for this key. `wall_now` is in
+    /// milliseconds since 1970. If more than [`MAX_ONCE`] have an end, the one that ends first makes room.
     ///
     /// # Errors
-    /// When there is no such grant.
+    /// When there can be no such grant.
     pub fn put(
         &mut self,
         key: Key,
@@ -175,7 +175,7 @@ impl Grants {
     /// Puts back a grant that the disk had. `created_at` is in milliseconds since 1970.
     ///
     /// # Errors
-    /// When there is no such grant on a disk.
+    /// When a disk can hold no such grant.
     pub fn restore(&mut self, key: Key, kept: NewGrant, created_at: u64) -> Result<(), InvalidGrantReason> {
         if kept.grant_type == GrantType::AllowOnce {
             return Err(InvalidGrantReason::Outlived);
@@ -188,8 +188,8 @@ impl Grants {
         self.take(key, |grant| is_meant(grant, grant_type, tab))
     }
 
-    /// A source is nobody's any more: takes what grants have of its tools out of them, and a grant that has nothing else
-    /// away. Returns each as it was, and what is left of it.
+    /// Forgets a source: removes its tools from all grants, and removes grants that have no other tools.
+    /// Returns each former grant, and what is left of it.
     pub fn forget_source(&mut self, source: &SourceId) -> Vec<(Key, Grant, Option<Grant>)> {
         let names = |(key, grant): (&Key, &Grant)| {
             let left = grant.tools.as_ref()?.without(source)?;
@@ -220,7 +220,7 @@ impl Grants {
         self.get(key).iter().any(|(_, grant)| is_meant(grant, grant_type, tab))
     }
 
-    /// Decides whether `key.origin` may do, from `tab`, what needs `key.scope`; for a tool, where one is named.
+    /// Decides if `key.origin` may use `key.scope` from `tab`, for a tool if one is named.
     pub fn check(
         &mut self,
         key: &Key,
@@ -315,7 +315,7 @@ impl Grants {
         mem::take(&mut self.ended)
     }
 
-    /// When [`Self::expire`] is next needed; 0 is at once.
+    /// The time when [`Self::expire`] is next needed; 0 means at once.
     #[must_use]
     pub fn next_deadline(&self) -> Option<Millis> {
         if self.ended.is_empty() { self.due.first().map(|due| due.deadline) } else { Some(0) }
@@ -353,7 +353,7 @@ impl Grants {
         self.by_origin.contains_key(origin)
     }
 
-    /// All of them, in a stable order.
+    /// All grants, in a stable order.
     pub fn all(&self) -> impl Iterator<Item = (&Key, &Grant)> {
         let mut origins: Vec<_> = self.by_origin.iter().collect();
         origins.sort_unstable_by_key(|(origin, _)| *origin);
@@ -439,7 +439,7 @@ fn is_denied(grants: &[(Key, Grant)]) -> bool {
     grants.first().is_some_and(|(_, first)| first.grant_type == GrantType::Deny)
 }
 
-/// Where the grants of a key are among those of its origin.
+/// The range of a key's grants among those of its origin.
 fn place_of(kept: &[(Key, Grant)], key: &Key) -> Range<usize> {
     kept.partition_point(|(of, _)| of < key)..kept.partition_point(|(of, _)| of <= key)
 }

@@ -9,7 +9,7 @@ const RIGHTS: &[&str] = &["sudo", "doas", "su", "pkexec", "run0"];
 /// Programs that run the text that they are given.
 const SHELLS: &[&str] = &["sh", "bash", "zsh", "dash", "ash", "ksh", "fish", "busybox", "pwsh"];
 
-/// Programs that have an engine do things, which does them as the owner of the machine.
+/// Programs that pass their work to an engine. The engine does it with the rights of the machine's owner.
 const ENGINES: &[&str] = &["docker", "podman", "nerdctl", "docker-compose", "kubectl"];
 
 /// Programs that download.
@@ -38,7 +38,7 @@ pub fn warnings(command: &str, args: &[String]) -> Vec<String> {
     found
 }
 
-/// Where programs stand: the first word, and what a program such as `sudo` or `env` starts.
+/// The indexes of the programs: the first word, and the words that a program such as `sudo` or `env` starts.
 fn started(words: &[&str]) -> Vec<usize> {
     let mut all = vec![0];
     let mut at = 0;

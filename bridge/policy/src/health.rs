@@ -9,7 +9,7 @@
 
 use crate::lifecycle::State;
 
-/// How bad something is.
+/// The severity of a fault.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Health {
     /// Nothing is wrong.
@@ -17,7 +17,7 @@ pub enum Health {
     Ok,
     /// Something does not work, and the rest does.
     Degraded,
-    /// Calls are refused, or what happens is not written down.
+    /// Calls are refused, or their records are not written down.
     Failing,
 }
 
@@ -38,9 +38,9 @@ impl Health {
 pub struct ServerFacts {
     /// Its id.
     pub id: String,
-    /// Where it is in its life.
+    /// The state of the server.
     pub state: State,
-    /// How it last ended against the person's will, a sentence.
+    /// A sentence about its last end against the person's will.
     pub last_error: Option<String>,
     /// The problems with its lists.
     pub lists: Vec<ListProblem>,
@@ -60,7 +60,7 @@ pub struct ListProblem {
 pub struct AuditFacts {
     /// It cannot be written at present.
     pub failing: bool,
-    /// Lines that are in none since the bridge began.
+    /// Lines that could not be written to the audit log since the bridge began.
     pub lost: u64,
     /// Calls are refused that cannot be written down.
     pub required: bool,
@@ -69,16 +69,16 @@ pub struct AuditFacts {
 /// The facts about the database.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DatabaseFacts {
-    /// Why the last change was not stored.
+    /// The reason why the last change was not stored.
     pub failing: Option<String>,
-    /// How it was lost, as long as what is left of it lies there.
+    /// How it was lost, as long as its remains are there.
     pub lost: Option<String>,
 }
 
 /// The facts about the bridge's own log.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LogFacts {
-    /// Why it cannot be written at present.
+    /// The reason why it cannot be written at present.
     pub failing: Option<String>,
     /// Lines that found no room since the bridge began.
     pub dropped: u64,
@@ -100,21 +100,21 @@ pub struct HealthFacts {
     pub audit: AuditFacts,
     /// The database.
     pub database: DatabaseFacts,
-    /// Denials and revocations that are not stored: `mcp:tools.call of https://example.com`.
+    /// Denials and revocations that are not stored, such as `mcp:tools.call of https://example.com`.
     pub unstored: Vec<String>,
-    /// Conversations that the disk has not taken, and why: `ab12: No space left on device`.
+    /// Conversations that are not on disk, and why, such as `ab12: No space left on device`.
     pub sessions: Vec<String>,
     /// Servers whose renewed login is not stored.
     pub logins: Vec<String>,
     /// The bridge's own log.
     pub log: LogFacts,
-    /// Why the secrets of servers cannot be read, however much is unlocked.
+    /// The reason why the secrets of servers cannot be read even when unlocked.
     pub secrets: Option<String>,
     /// Answers that clients have not read.
     pub unread: UnreadFacts,
-    /// Why `config.toml` as it is now is not in force.
+    /// The reason why the present `config.toml` is not in force.
     pub config: Option<String>,
-    /// Why metrics are not served where they should be.
+    /// The reason why metrics are not served although they should be.
     pub metrics: Option<String>,
     /// Problems with providers of models that need a person, a sentence each.
     pub models: Vec<String>,
@@ -123,9 +123,9 @@ pub struct HealthFacts {
 /// Something that is wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reason {
-    /// How bad it is.
+    /// Its severity.
     pub health: Health,
-    /// Which server has it.
+    /// The server that has it.
     pub server: Option<String>,
     /// A word for programs.
     pub code: &'static str,
@@ -155,7 +155,7 @@ pub fn reasons(facts: HealthFacts, servers: impl IntoIterator<Item = ServerFacts
     all
 }
 
-/// How bad the worst is.
+/// The severity of the worst fault.
 #[must_use]
 pub fn worst(reasons: &[Reason]) -> Health {
     reasons.iter().map(|reason| reason.health).max().unwrap_or_default()

@@ -45,7 +45,7 @@ use crate::settings::Restart;
 /// Milliseconds of the driver's clock.
 pub type Millis = u64;
 
-/// Where a server is in its life.
+/// The stage of a server's life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum State {
     /// Its package is being installed.
@@ -127,11 +127,11 @@ pub enum LifecycleAction {
     Halt,
     /// Have its runner kill it.
     Kill,
-    /// Its runner does not do as it is told: kill the runner.
+    /// Kill the runner, since it does not obey.
     KillRunner,
     /// Tell everybody who waited for it to run that it does.
     AnnounceRunning,
-    /// Tell those who started it that it is down; calls go on waiting for the restart.
+    /// Tell those who started the server that it is down. Calls still wait for the restart.
     AnnounceCrash,
     /// Tell everybody who waited for it to run that it does not.
     AnnounceDown,
@@ -142,11 +142,11 @@ pub enum LifecycleAction {
 /// How long things may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct LifecycleLimits {
-    /// For the whole installation, the runner's own limits included.
+    /// The time for the whole installation, including the runner's own limits.
     pub install: Duration,
-    /// From launch to contact, the runner's own limit included.
+    /// The time from launch to contact, including the runner's own limit.
     pub start: Duration,
-    /// From the halt to the end.
+    /// The time from the halt to the end.
     pub stop: Duration,
 }
 
@@ -155,7 +155,7 @@ pub struct LifecycleLimits {
 pub struct Rules {
     /// How long things may take.
     pub limits: LifecycleLimits,
-    /// When and how often it is started again.
+    /// The rules for starting it again.
     pub restart: Restart,
     /// True if a call starts it.
     pub lazy: bool,
@@ -218,8 +218,8 @@ impl Lifecycle {
         }
     }
 
-    /// Takes over other rules. A wait that has begun goes on as it was; what has been started still has the time to end
-    /// that it was started with.
+    /// Takes over other rules. A wait that has begun stays as it is, and a started process keeps its time to
+    /// end.
     pub fn change(&mut self, rules: Rules) {
         self.stop_limit = self.stop_limit.max(rules.limits.stop);
         self.rules = rules;
@@ -231,31 +231,31 @@ impl Lifecycle {
         self.state == State::Stopped && self.rules.lazy && !self.held
     }
 
-    /// Where it is.
+    /// The present state.
     #[must_use]
     pub fn state(&self) -> State {
         self.state
     }
 
-    /// When [`Event::Tick`] is next needed.
+    /// The time when [`Event::Tick`] is next needed.
     #[must_use]
     pub fn deadline(&self) -> Option<Millis> {
         self.deadline
     }
 
-    /// Which restart is next or under way, or has led here: 0 when there was none without a stable period since.
+    /// The number of the restart that is next, under way or done. It is 0 if there was none since a stable period.
     #[must_use]
     pub fn attempt(&self) -> u32 {
         self.attempt
     }
 
-    /// When it will be tried again, while it waits for that.
+    /// The time of the next try, while the server waits for it.
     #[must_use]
     pub fn next_retry(&self) -> Option<Millis> {
         self.deadline.filter(|_| self.state == State::Crashed)
     }
 
-    /// When a call may try a failed server again; none when only a person can.
+    /// The time from which a call may try a failed server again. None if only a person can.
     #[must_use]
     pub fn half_open_at(&self) -> Option<Millis> {
         let can = self.state == State::Failed && self.may_restart();
@@ -300,7 +300,7 @@ impl Lifecycle {
         self.missing
     }
 
-    /// Takes an event; the actions are to be performed in their order.
+    /// Takes an event. Perform the returned actions in their order.
     #[must_use]
     pub fn on(&mut self, event: LifecycleEvent, now: Millis) -> Actions {
         match event {
@@ -453,7 +453,7 @@ impl Lifecycle {
         &[LifecycleAction::Halt, LifecycleAction::AnnounceDown]
     }
 
-    /// It ended although nobody told it to.
+    /// Handles an end without an order.
     fn down(&mut self, now: Millis) -> Actions {
         if self.may_restart() && !self.last_chance && self.rules.restart.allows(self.attempt + 1) {
             self.attempt += 1;

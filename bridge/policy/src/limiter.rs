@@ -46,23 +46,23 @@ pub enum Decision {
     Admitted(CallTicket),
     /// It waits for one.
     Queued {
-        /// Is admitted by somebody's [`Limiter::finish`].
+        /// The call's ticket. A later [`Limiter::finish`] of another call admits it.
         ticket: CallTicket,
-        /// When it is to be given up, by `finish`.
+        /// The time at which the caller must give it up, by `finish`.
         deadline: Millis,
-        /// The call that had to leave the queue for it and is to be refused as [`Refusal::TooManyAtOnce`].
+        /// The call that had to leave the queue for it. Refuse that call as [`Refusal::TooManyAtOnce`].
         displaced: Option<CallTicket>,
     },
     /// It may not.
     Refused(LimitRefusalReason),
 }
 
-/// Why a call may not.
+/// The reason why a call may not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LimitRefusalReason {
     /// Its origin has made too many.
     TooManyPerMinute {
-        /// When there is a token again, if nobody else takes it. A limit of 0 says a minute.
+        /// The time until there is a token again, if no other call takes it. With a limit of 0 it is a minute.
         retry_after_ms: u64,
     },
     /// Its server has had too many.
@@ -70,7 +70,7 @@ pub enum LimitRefusalReason {
         /// As above.
         retry_after_ms: u64,
     },
-    /// Its origin has too many under way, and none or no more may wait.
+    /// Its origin has too many calls under way, and no more may wait.
     TooManyAtOnce,
 }
 
@@ -87,7 +87,7 @@ pub struct Limiter {
 #[derive(Debug)]
 struct LimitedCall {
     origin: Arc<str>,
-    /// The lane in which it waits; none once it is admitted.
+    /// The lane in which it waits. None once it is admitted.
     waits_in: Option<u64>,
 }
 
@@ -100,8 +100,8 @@ struct OriginState {
 impl Limiter {
     /// Decides about one call to `server`. `lane` is a tab or a connection of `origin`; lanes take turns in the queue.
     ///
-    /// Other limits than before hold from now on: who has a place keeps it, and who waits is admitted by the next
-    /// [`Self::finish`] if there is room now.
+    /// Changed limits hold from now on. A call with a place keeps it, and the next [`Self::finish`] admits
+    /// waiting calls if there is room.
     #[must_use]
     pub fn request(
         &mut self,

@@ -22,7 +22,7 @@ pub const INSTALL_TIMEOUT: Duration = Duration::from_secs(900);
 
 /// Processes of a server for web origins and AI clients, where each has its own.
 pub const INSTANCES: u32 = 8;
-/// How long one may stay without a call where its server says nothing of that.
+/// How long a process may stay without a call if its server's settings do not say.
 pub const INSTANCE_IDLE: Duration = Duration::from_secs(15 * 60);
 
 /// Restarts without a stable period in between, and the delays before them in milliseconds.
@@ -30,7 +30,7 @@ pub const RESTART_ATTEMPTS: u32 = 3;
 /// See [`RESTART_ATTEMPTS`].
 pub const RESTART_DELAYS_MS: [u64; 3] = [2000, 4000, 6000];
 
-/// A server that has run for so long is stable: its restarts count anew.
+/// A server that has run for this long is stable, and its restarts count anew.
 pub const STABLE: Duration = Duration::from_secs(60);
 
 /// A server that failed after it had run is tried again on demand, at most so often.
@@ -47,7 +47,7 @@ pub const PROBE_INTERVAL: Duration = Duration::from_secs(5);
 /// How long after a call's timeout a server may stay without one.
 pub const HUNG_GRACE: Duration = Duration::from_secs(10);
 
-/// Servers that start with the bridge do so, so many at once.
+/// The most servers that start at once with the bridge.
 pub const STARTS_AT_ONCE: usize = 4;
 
 /// How long a server may take after its stdin was closed, and after SIGTERM.
@@ -67,7 +67,7 @@ pub const START_SLACK: Duration = Duration::from_secs(5);
 /// The longest line that is read from a server, in bytes.
 pub const MAX_LINE: u64 = 64 * 1024 * 1024;
 
-/// Requests that one connection may have open: one that takes all of them leaves half a server to others.
+/// Requests that one connection may have open. A connection that uses all of them leaves half a server to others.
 pub const OPEN_PER_CLIENT: u32 = OPEN_PER_SERVER / 2;
 
 /// Requests that one server may have open.
@@ -93,7 +93,7 @@ pub fn call_timeout(default: Duration, asked: Option<u64>) -> Option<Duration> {
     }
 }
 
-/// How long such a call may take in all if it makes progress. `None`: out of range, or shorter than its timeout.
+/// How long such a call may take in all if it makes progress. None if `asked` is out of range, or shorter than the timeout.
 #[must_use]
 pub fn longest_call(timeout: Duration, asked: Option<u64>) -> Option<Duration> {
     match asked {

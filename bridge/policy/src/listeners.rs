@@ -17,10 +17,10 @@ use crate::remote::says_loopback;
 /// The first account of a person where nothing else is said.
 const FIRST_PERSON: u32 = 1000;
 
-/// The accounts that systemd gives services while they run (`DynamicUser=`).
+/// The accounts that systemd gives to running services (`DynamicUser=`).
 const OF_SERVICES: RangeInclusive<u32> = 61_184..=65_519;
 
-/// Which accounts there are.
+/// The ranges of accounts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Accounts {
     own: u32,
@@ -28,7 +28,7 @@ pub struct Accounts {
 }
 
 impl Accounts {
-    /// For whoever has the account `own`, by the text of /etc/login.defs.
+    /// The accounts for a person with the account `own`, by the text of /etc/login.defs.
     #[must_use]
     pub fn read(own: u32, login_defs: &str) -> Self {
         let number = |line: &str| {
@@ -45,8 +45,8 @@ impl Accounts {
     }
 }
 
-/// The accounts of those who answer where a URL of this machine leads, by /proc/net/tcp and /proc/net/tcp6; none where nobody does,
-/// and for URLs that lead elsewhere.
+/// The accounts that listen at a URL of this machine, by /proc/net/tcp and /proc/net/tcp6. Empty if nobody
+/// listens, and for URLs of other machines.
 #[must_use]
 pub fn listening(base_url: &str, tables: [&str; 2]) -> Vec<u32> {
     let Some(url) = Url::parse(base_url).ok().filter(says_loopback) else { return Vec::new() };
@@ -69,7 +69,7 @@ struct Listener {
     account: u32,
 }
 
-/// The kernel prefers who listens at this very address; who listens at all of IPv6 has those of IPv4 too where nobody else does.
+/// The kernel prefers a listener at this very address. A listener at all of IPv6 gets IPv4, too, if nobody else does.
 fn answering(at: &[Listener], address: IpAddr) -> Vec<u32> {
     let mut places = vec![address, Ipv6Addr::UNSPECIFIED.into()];
     if address.is_ipv4() {
@@ -125,7 +125,7 @@ mod tests {
     const HEAD: &str =
         "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n";
 
-    /// At port 11434, as the kernel writes it on a little-endian machine.
+    /// A listener at port 11434, as the kernel writes it on a little-endian machine.
     fn line(ip: &str, state: &str, account: u32) -> String {
         format!(
             "   0: {ip}:2CAA 00000000:0000 {state} 00000000:00000000 00:00000000 00000000  {account}        0 4711 1 0\n"

@@ -47,7 +47,7 @@ pub enum LivenessEvent {
 pub enum LivenessAction {
     /// Ask the runner.
     Probe {
-        /// True if the server is pinged in any case. Else only when it has been silent for a while.
+        /// True if the server is pinged in any case. Otherwise only after a silence.
         ping: bool,
     },
     /// Say that the server is busy.
@@ -66,12 +66,12 @@ const PING: &[LivenessAction] = &[LivenessAction::Probe { ping: true }];
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Liveness {
     grace: Millis,
-    /// When to tick next; none while nothing is open.
+    /// The time of the next tick; none while nothing is open.
     next: Option<Millis>,
-    /// When a call passed its timeout without a sign of life since, and when the latest call did.
+    /// The time when a call passed its timeout without a sign of life since, and that of the latest such call.
     missed: Option<Millis>,
     missed_last: Millis,
-    /// When the probe was sent that decides.
+    /// The time of the deciding probe.
     last_asked: Option<Millis>,
     busy: bool,
 }
@@ -83,12 +83,12 @@ impl Liveness {
         Self { grace: millis(grace), next: None, missed: None, missed_last: 0, last_asked: None, busy: false }
     }
 
-    /// Has it stay silent for so long from now on.
+    /// Changes how long the server may stay silent.
     pub fn change(&mut self, grace: Duration) {
         self.grace = millis(grace);
     }
 
-    /// When [`Event::Tick`] is next needed.
+    /// The time when [`Event::Tick`] is next needed.
     #[must_use]
     pub fn deadline(&self) -> Option<Millis> {
         self.next
@@ -100,7 +100,7 @@ impl Liveness {
         self.busy
     }
 
-    /// Takes an event; `open`: whether calls are open.
+    /// Takes an event. `open` is true if calls are open.
     #[must_use]
     pub fn on(&mut self, event: LivenessEvent, open: bool, now: Millis) -> &'static [LivenessAction] {
         match event {

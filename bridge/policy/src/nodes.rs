@@ -5,11 +5,11 @@
 
 use crate::pythons::{Python, Version};
 
-/// Later ones are not thought of.
+/// The latest major version that is considered.
 const LAST_MAJOR: u64 = 200;
 /// Each try takes a look-up.
 const MOST_TRIED: usize = 3;
-/// Longer than any range that is meant.
+/// The most bytes of a range.
 const MAX_RANGE: usize = 100;
 const OPERATORS: &[&str] = &[">=", "<=", ">", "<", "=", "^", "~"];
 const END: Version = [u64::MAX; 3];
@@ -18,12 +18,12 @@ const END: Version = [u64::MAX; 3];
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Range {
     text: String,
-    /// From the first version to before the second one; one of these.
+    /// The spans, each from its first version to before its second one. A version must be in one of them.
     spans: Vec<(Version, Version)>,
 }
 
 impl Range {
-    /// Reads it; `None` where it is not understood.
+    /// Reads a range. None if it is not understood.
     #[must_use]
     pub fn read(text: &str) -> Option<Self> {
         let text = text.trim();
@@ -35,7 +35,7 @@ impl Range {
         Some(Self { text: text.to_owned(), spans })
     }
 
-    /// As it was said.
+    /// The text of the range.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text
@@ -47,7 +47,7 @@ impl Range {
         self.spans.iter().any(|(from, to)| *from <= version && version < *to)
     }
 
-    /// The step for a person who has no version in the range; `None` where no such version exists.
+    /// The step for a person without a version in the range. None if no such version exists.
     #[must_use]
     pub fn step(&self) -> Option<String> {
         // The last one of each major is what is installed.
@@ -121,7 +121,7 @@ fn behind(numbers: &[u64]) -> Version {
     filled(&[before, &[last + 1]].concat())
 }
 
-/// Which of them are tried, the newest of each major first.
+/// The Node.js to try, the newest of each major version first.
 #[must_use]
 pub fn to_try(mut all: Vec<Python>, range: &Range, usual: Option<&str>) -> Vec<Python> {
     all.retain(|node| range.admits(node.version) && Some(node.path.as_str()) != usual);

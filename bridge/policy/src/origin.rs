@@ -36,7 +36,7 @@ const OPAQUE: &[&str] = &["about", "blob", "data", "file", "filesystem", "javasc
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Origin(Arc<str>);
 
-/// Why a text is no origin that can have grants, and what to do about it.
+/// The reason why a text is no origin that can have grants, with advice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WrongOrigin {
     /// Over [`MAX_ORIGIN`].
@@ -72,7 +72,7 @@ impl fmt::Display for WrongOrigin {
         f.write_str(match self {
             Self::TooLong => "an origin can have at most 1024 bytes",
             Self::Character => "an origin cannot contain white space, control characters or backslashes: leave them out",
-            Self::Wildcard => "a grant is for one origin: name each, without '*'",
+            Self::Wildcard => "a grant is for one origin, without '*': make one for each origin",
             Self::Opaque => {
                 "a page without an origin of its own (null, about:, blob:, data:, file:) can have no grants: \
                  serve it over http or https"
@@ -118,7 +118,7 @@ impl Origin {
         }
     }
 
-    /// The origin of the AI client with this name; `None` when the name is empty or over [`MAX_CLIENT`].
+    /// The origin of the AI client with this name. None if the name is empty or over [`MAX_CLIENT`].
     #[must_use]
     pub fn client(name: &str) -> Option<Self> {
         let fits = (1..=MAX_CLIENT).contains(&name.len());
@@ -176,7 +176,7 @@ fn without_scheme(text: &str) -> WrongOrigin {
     }
 }
 
-/// True if the scheme has no origin of its own. In `blob:https://…` the first scheme counts.
+/// True if the scheme has no origin. In `blob:https://…` the first scheme counts.
 fn is_opaque(scheme: &str) -> bool {
     OPAQUE.contains(&scheme.split(':').next().unwrap_or_default())
 }

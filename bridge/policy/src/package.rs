@@ -65,7 +65,7 @@ impl Bins {
         self.programs(package).get(program).copied()
     }
 
-    /// As npm makes links of them: what stands before the last `/` of a name is left out.
+    /// The programs as npm links them: of a name, the text before the last `/` is left out.
     fn programs<'a>(&'a self, package: &'a Package) -> BTreeMap<&'a str, &'a str> {
         let all: Vec<(&str, &str)> = match self {
             Self::One(path) => vec![(package.bare_name(), path)],
@@ -79,7 +79,7 @@ fn last_part(name: &str) -> &str {
     name.rsplit(['/', '\\', ':']).next().unwrap_or_default()
 }
 
-/// The package that a command line runs; `None` when it is to be run as it is written.
+/// The package that a command line runs. None if the command should run as written.
 #[must_use]
 pub fn recognise(command: &str, args: &[String]) -> Option<Package> {
     if source::is_source(command) {
@@ -221,7 +221,7 @@ pub fn no_program<'a>(package: &Package, programs: impl IntoIterator<Item = &'a 
     )
 }
 
-/// As a shell has to be given it: `>=` is a redirection there.
+/// The spec as a shell needs it: an unquoted `>=` is a redirection.
 fn quoted(spec: &str) -> String {
     let plain = spec.chars().all(|c| c.is_ascii_alphanumeric() || "@/._-+=".contains(c));
     if plain { spec.to_owned() } else { format!("'{spec}'") }
@@ -234,7 +234,7 @@ pub enum Content {
     Node {
         /// It says in a lock file which packages it needs.
         locked: bool,
-        /// It is to be built by its script.
+        /// True if its script must build it.
         builds: bool,
     },
     /// A `pyproject.toml` or `setup.py`.

@@ -17,7 +17,7 @@ const INTERPRETERS: &[&str] = &[
     "zsh",
 ];
 
-/// Programs that run another one, among options with values that nobody knows all: all of their arguments count.
+/// Programs that run another program, and whose options with values are not all known. All of their arguments count.
 const LAUNCHERS: &[&str] = &[
     "bun",
     "bunx",
@@ -76,7 +76,7 @@ const PLAIN_PYTHON: &[&str] = &["-u", "-B", "-E", "-I", "-O", "-OO", "-q", "-s",
 /// Such options that take a value.
 const VALUED_PYTHON: &[&str] = &["-W", "-X"];
 
-/// How files end that an interpreter runs.
+/// The ends of files that an interpreter runs.
 const SCRIPTS: &[&str] = &[
     ".cjs", ".dll", ".exe", ".jar", ".js", ".mjs", ".php", ".pl", ".py", ".pyz", ".rb", ".sh", ".ts", ".wasm",
 ];
@@ -115,8 +115,8 @@ pub fn of_url(url: &str) -> String {
     remote::shown(url).trim_end_matches("?…").to_owned()
 }
 
-/// The program of a command that is run as it is written, in this directory where one is named. Of what is not known to run
-/// nothing else only the command counts; where it may be that an argument names the program, all of them do.
+/// The program of a command that runs as written, in this directory if one is named. For a program not known
+/// to run others only the command counts. If an argument may name the program, all arguments count.
 #[must_use]
 pub fn of_command(command: &str, args: &[String], cwd: Option<&str>) -> String {
     let words = || args.iter().map(String::as_str);

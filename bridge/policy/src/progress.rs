@@ -14,13 +14,13 @@ type Millis = u64;
 /// Reports in a row that are told, however fast they come.
 const BURST: u64 = 50;
 
-/// Then one in so many milliseconds.
+/// Afterwards one report passes in this many milliseconds.
 const STEP: Millis = 50;
 
 /// The pace of one call.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ProgressPace {
-    /// When all of the burst is there again, and so how much of it is used.
+    /// The time at which the whole burst is free again, which tells how much of it is used.
     full_at: Millis,
 }
 

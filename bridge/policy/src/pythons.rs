@@ -19,15 +19,15 @@ pub type Version = [u64; 3];
 
 /// The oldest Python that can make a plan.
 const LEAST: Version = [3, 8, 0];
-/// Later ones are not looked for by their names.
+/// The latest minor version that is looked for by its name.
 const LAST_MINOR: u64 = 40;
 /// Each try takes an environment and a look-up.
 const MOST_TRIED: usize = 3;
-/// Longer than any clauses that are meant.
+/// The most bytes of such clauses.
 const MAX_CLAUSES: usize = 100;
 
-/// Where uv keeps those that it has installed: what the variable names, or below the home. Those of other managers are among the
-/// places of all programs.
+/// The directory in which uv keeps its installed interpreters: the variable's, or this one below the home. Those
+/// of other managers are among the places of all programs.
 const OF_UV: &str = ".local/share/uv/python";
 const OF_UV_VARIABLE: &str = "UV_PYTHON_INSTALL_DIR";
 
@@ -37,13 +37,13 @@ pub fn kept_by_uv(home: Option<&str>, variable: impl Fn(&str) -> Option<String>)
     named.into_iter().chain(home.map(|home| below(home, OF_UV))).collect()
 }
 
-/// Where others keep one, likewise.
+/// The directories below the home in which others keep an interpreter.
 const OF_HOME: &[&str] = &["miniconda3/bin", "miniforge3/bin", "anaconda3/bin", "mambaforge/bin"];
 
-/// How the path of a Node ends, which is no Python.
+/// The end of a Node's path, to tell it from a Python.
 const NODE: &str = "/node";
 
-/// Has an interpreter say what it is. Not those of environments: theirs are not what another one is to be made of.
+/// Asks an interpreter for its version and kind. Those of environments do not count, since no environment should be made of them.
 pub const QUESTION: &str = "import sys; print('python', '%d.%d.%d' % sys.version_info[:3], sys.version_info[3], \
                             sys.implementation.name, 'own' if sys.prefix == sys.base_prefix else 'environment')";
 
@@ -56,7 +56,7 @@ pub struct Python {
     pub version: Version,
 }
 
-/// The interpreter that a package is installed with, since the usual one is not what it requires.
+/// The interpreter for a package that the usual one does not suit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chosen {
     /// Its path.
@@ -81,7 +81,7 @@ impl Chosen {
         path.strip_suffix(NODE)
     }
 
-    /// The interpreter itself, or, if it is gone, another one of its kind, with which the same files fit.
+    /// The interpreter itself. If it is gone, another one of its kind, with which the same files fit.
     #[must_use]
     pub fn in_place(&self, all: &[Python]) -> Option<Self> {
         if all.iter().any(|python| python.path == self.path) {
@@ -117,7 +117,7 @@ struct Clause {
 }
 
 impl Requirement {
-    /// Reads it; `None` where it is not understood.
+    /// Reads a requirement. None if it is not understood.
     #[must_use]
     pub fn read(text: &str) -> Option<Self> {
         let text = text.trim();
@@ -129,7 +129,7 @@ impl Requirement {
         Some(Self { text: text.to_owned(), clauses })
     }
 
-    /// As it was said.
+    /// The text of the requirement.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text
@@ -153,7 +153,7 @@ impl Requirement {
         (LEAST[1]..=LAST_MINOR).filter(move |minor| admits(*minor))
     }
 
-    /// The step for a person who has no version that it admits; `None` where no such version exists.
+    /// The step for a person without an admitted version. None if no such version exists.
     #[must_use]
     pub fn step(&self) -> Option<String> {
         let minors: Vec<_> = self.minors().collect();
@@ -206,7 +206,7 @@ impl Clause {
         }
     }
 
-    /// A version with the one that is named.
+    /// Compares a version with the named one.
     fn compared(&self, version: Version) -> Ordering {
         let wanted = self.release.iter().copied().chain(std::iter::repeat(0)).take(4);
         version.into_iter().chain([0]).cmp(wanted)
@@ -264,7 +264,7 @@ pub fn files() -> impl Iterator<Item = String> {
     std::iter::once("python3".to_owned()).chain(named)
 }
 
-/// The version in what an interpreter has answered, if it is one that an environment can be made of.
+/// The version in an interpreter's answer, if an environment can be made of it.
 #[must_use]
 pub fn answer(said: &str) -> Option<Version> {
     let mut words = said.lines().next()?.split(' ');
@@ -286,8 +286,8 @@ pub fn text([major, minor, patch]: Version) -> String {
     format!("{major}.{minor}.{patch}")
 }
 
-/// Which of them are tried, one after the other: the newest may be too new for what is built already. One of each kind: with
-/// another patch the same is built.
+/// The interpreters to try, newest first, since the newest may be too new for built packages. One of each
+/// minor version, since another patch gives the same.
 #[must_use]
 pub fn to_try(mut all: Vec<Python>, requires: &Requirement, usual: Option<&str>) -> Vec<Python> {
     all.retain(|python| requires.admits(python.version) && Some(python.path.as_str()) != usual);

@@ -26,17 +26,17 @@ pub mod server_json;
 pub mod source;
 mod unfilled;
 
-/// More of what a recipe declares is not kept, of each kind.
+/// The most declarations of each kind that a recipe keeps.
 pub const MOST: usize = 64;
 
-/// One server that can be had, in one way.
+/// One way to get one server.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Recipe {
     /// As `harbor install` takes it: `npm:…`, `pypi:…`, `git:…`, `binary:…`, `oci:…` or a URL, whose placeholders are filled in.
     pub source: String,
-    /// The name of its server, unless the person gives one; made of the source when absent.
+    /// The name of its server, unless the person gives one. If absent, it is made from the source.
     pub name: Option<String>,
-    /// Its arguments, in groups: a group without a value for its placeholder is left out, one with many is repeated.
+    /// Its arguments, in groups. A group without a value for its placeholder is left out; a group with many values is repeated.
     pub args: Vec<Vec<String>>,
     /// The inputs that the person fills in for `{name}`.
     pub inputs: Vec<RecipeInput>,
@@ -79,7 +79,7 @@ pub struct RecipeInput {
 pub struct RecipeVariable {
     /// Its name.
     pub name: String,
-    /// A sentence that says what it is for.
+    /// A sentence about its purpose.
     pub description: String,
     /// True if it must be set.
     pub required: bool,
@@ -98,11 +98,11 @@ pub struct RecipeSecret {
     pub name: String,
     /// A sentence that describes it.
     pub description: String,
-    /// True if the server is of no use without it.
+    /// True if the server is useless without it.
     pub required: bool,
-    /// For a remote server: the header that it goes into, and the header's value: `Authorization`, `Bearer ${AUTHORIZATION}`.
+    /// The header of a remote server that it goes into, and the header's value: `Authorization`, `Bearer ${AUTHORIZATION}`.
     pub header: Option<(String, String)>,
-    /// Where a person gets one.
+    /// The page on which a person gets one.
     pub help_url: Option<String>,
     /// An example of its form, for people.
     pub placeholder: Option<String>,
@@ -142,7 +142,7 @@ impl Kind {
         Self::ALL.iter().find(|(_, kind)| *kind == self).map_or("string", |(name, _)| name)
     }
 
-    /// The kind that is expected instead of a value; `None` when the value is right.
+    /// The expected kind of value. None if the value is right.
     #[must_use]
     pub fn expected(self, value: &str) -> Option<&'static str> {
         let (is_right, expected) = match self {
@@ -169,15 +169,14 @@ pub struct RecipeValues<'a> {
     pub secrets: &'a [String],
     /// The server's data directory, for `{data}`.
     pub data: &'a str,
-    /// True if the result is only to be shown. Then an input that must be given and was not appears as `{name}`, and opens
-    /// nothing.
+    /// True if the result is only shown. Then a missing input appears as `{name}`, and opens nothing.
     pub incomplete: bool,
 }
 
 /// A recipe with everything in it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filled {
-    /// As in the recipe, without placeholders.
+    /// The source of the recipe, with its placeholders filled in.
     pub source: String,
     /// The arguments.
     pub args: Vec<String>,
@@ -185,14 +184,14 @@ pub struct Filled {
     pub env: BTreeMap<String, String>,
     /// The headers.
     pub headers: BTreeMap<String, String>,
-    /// Names of the secrets without which it is not started.
+    /// Names of the secrets that it needs to be started.
     pub secrets: Vec<String>,
     /// The settings of its sandbox.
     pub sandbox: SandboxSettings,
 }
 
 impl RecipeSecret {
-    /// One that goes into a header, with `before` and `behind` it.
+    /// A secret for a header, with the texts `before` and `behind` it.
     #[must_use]
     pub fn of_header(header: &str, before: &str, behind: &str) -> Self {
         let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
@@ -265,7 +264,7 @@ impl Recipe {
         })
     }
 
-    /// The fault in a secret's value, without the value; `None` when there is none.
+    /// The fault in a secret's value, without the value. None if there is no fault.
     #[must_use]
     pub fn wrong_secret(&self, name: &str, value: &str) -> Option<String> {
         let secret = self.secrets.iter().find(|secret| secret.name == name)?;
@@ -288,7 +287,7 @@ impl Recipe {
         (inputs.collect(), variables.collect())
     }
 
-    /// Why nobody can be given this, whatever the person says; `None` when they can.
+    /// The reason why this cannot be had, whatever the person answers. None if it can.
     fn barred(&self) -> Option<String> {
         let nothing = (BTreeMap::new(), BTreeMap::new());
         let given =

@@ -23,7 +23,7 @@ use forms::forms;
 /// The mark that a runner puts behind a line that it has cut.
 const CUT: &str = " … (cut)";
 
-/// The text that replaces one in which marks and secrets cannot be told apart.
+/// The text in place of one in which marks and secrets cannot be told apart.
 const HIDDEN: &str = "[…]";
 
 /// The number of bytes at a place that tell which forms may begin there.
@@ -32,13 +32,13 @@ const HEAD: usize = 4;
 /// The bits of the first look at a place.
 const BITS: usize = 4096;
 
-/// Finds secrets. One without any finds nothing, and costs nothing.
+/// Finds secrets. A redactor without secrets finds nothing, and costs nothing.
 #[derive(Default)]
 pub struct Redactor {
     names: Vec<String>,
     /// The forms of the secrets, each with the index of its name.
     forms: Vec<(Zeroizing<Vec<u8>>, usize)>,
-    /// By their first bytes.
+    /// The forms by their first bytes.
     heads: BTreeMap<[u8; HEAD], Vec<usize>>,
     maybe: Vec<u64>,
 }
@@ -50,7 +50,7 @@ impl std::fmt::Debug for Redactor {
 }
 
 impl Redactor {
-    /// One that finds these texts, each told as the name before it. A name may have several.
+    /// A redactor that finds these texts, and replaces each by the name before it. A name may have several texts.
     pub fn new<'a>(secrets: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
         let mut redactor = Self { maybe: vec![0; BITS / 64], ..Self::default() };
         for (name, text) in secrets {

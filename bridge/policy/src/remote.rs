@@ -15,14 +15,14 @@ use url::{Host, Url};
 
 use crate::sandbox::hosts::is_private;
 
-/// Longer URLs are refused, in bytes.
+/// The most bytes of a URL.
 const MAX_URL: usize = 2048;
 
 /// The most headers, and the most bytes of each.
 const MAX_HEADERS: usize = 32;
 const MAX_HEADER: usize = 16 * 1024;
 
-/// Headers that Harbor sets itself, or that are about the connection.
+/// Headers that Harbor sets itself, or that belong to the connection.
 const RESERVED: [&str; 17] = [
     "accept",
     "accept-encoding",
@@ -71,7 +71,7 @@ pub fn place(url: &Url) -> String {
     url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
 }
 
-/// A URL as it is shown: what stands behind `?` and `#` may be a secret.
+/// A URL in the form for people, without the text behind `?` and `#`, which may be a secret.
 #[must_use]
 pub fn shown(text: &str) -> String {
     let Ok(mut url) = parse(text) else { return String::new() };
@@ -110,13 +110,13 @@ pub fn says_loopback(url: &Url) -> bool {
     }
 }
 
-/// True if the connection has no TLS although the server is not on this machine.
+/// True if the connection has no TLS although the server is on another machine.
 #[must_use]
 pub fn is_exposed(url: &Url) -> bool {
     url.scheme() == "http" && !says_loopback(url)
 }
 
-/// Which addresses a server, and what it names, may be at.
+/// The addresses that a server, and the URLs that it names, may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AllowedAddresses {
     /// Addresses of the public network.
@@ -128,7 +128,7 @@ pub enum AllowedAddresses {
 }
 
 impl AllowedAddresses {
-    /// That of a server at this URL.
+    /// The addresses that a server at this URL may have.
     #[must_use]
     pub fn of(url: &Url, allow_private: bool) -> Self {
         match allow_private {

@@ -47,7 +47,7 @@ pub struct RunView {
     pub reserved: u32,
     /// Calls that are left.
     pub remaining: u32,
-    /// When it was created, as the caller said.
+    /// The time of its creation, by the caller's clock.
     pub created_at: Millis,
     /// How long no call has begun or ended.
     pub idle_ms: u64,
@@ -57,10 +57,10 @@ pub struct RunView {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TooMany;
 
-/// Why a call gets nothing from a budget.
+/// The reason why a call gets nothing from a budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BudgetError {
-    /// Its owner has no such run.
+    /// The owner has no such run.
     NoSuchRun,
     /// Nothing remains.
     Exceeded,
@@ -94,7 +94,7 @@ pub struct Runs {
 
 #[derive(Debug)]
 struct Run {
-    /// Tells it from a later one with the same id.
+    /// Tells the run from a later one with the same id.
     serial: u64,
     owner: RunOwner,
     max_calls: u32,
@@ -150,7 +150,7 @@ impl Runs {
         self.runs.get(id).filter(|run| run.owner == *owner).map(|run| run.view(now))
     }
 
-    /// Ends a run of this owner; how it stood. Calls under way go on.
+    /// Ends a run of this owner, and returns its last state. Calls under way go on.
     pub fn end(&mut self, id: &str, owner: &RunOwner, now: Millis) -> Option<RunView> {
         let view = self.get(id, owner, now)?;
         self.runs.remove(id);
@@ -186,7 +186,7 @@ impl Runs {
         Ok(Reservation { id: key, serial: run.serial, server })
     }
 
-    /// Its call is over. `spent`: it was sent to the server; else the budget gets it back.
+    /// Settles a reservation after its call. If `spent`, the call was sent to the server; otherwise the budget gets it back.
     pub fn settle(&mut self, reservation: Reservation, spent: bool, now: Millis) {
         let run = self.runs.get_mut(&reservation.id).filter(|run| run.serial == reservation.serial);
         let Some(run) = run else { return };
@@ -203,7 +203,7 @@ impl Runs {
         self.keep(|run| run.owner.client != client)
     }
 
-    /// Ends all runs that have been without use for so long and have nothing reserved; how many.
+    /// Ends all runs that have been unused for this long and have nothing reserved. Returns their number.
     pub fn purge(&mut self, now: Millis, stale_ms: u64) -> usize {
         self.keep(|run| {
             // Else one that was used before the clock went back would stay until the clock is there again.

@@ -21,7 +21,7 @@ pub struct Runtime {
     pub files: &'static [&'static str],
     /// The use that needs it.
     pub needed_for: &'static str,
-    /// How to get it.
+    /// Advice how to get it.
     pub hint: &'static str,
 }
 
@@ -48,7 +48,7 @@ pub const RUNTIMES: &[Runtime] = &[
     runtime("git", &["git"], "installing from repositories", "install git by the system's packages"),
 ];
 
-/// The kinds of packages, and the programs that each takes: one of every group. A kind that is downloaded needs none.
+/// The kinds of packages, and the programs that each needs: one of every group. A downloaded kind needs none.
 pub const KINDS: &[(&str, &[&[&str]])] = &[
     ("npm", &[&["node"], &["npm"]]),
     ("pypi", &[&["uv", "python"]]),
@@ -57,7 +57,7 @@ pub const KINDS: &[(&str, &[&[&str]])] = &[
     ("binary", &[]),
 ];
 
-/// The programs that each kind lacks, where these programs are there: `podman or docker`; empty for a kind that can be installed.
+/// The programs that each kind lacks, such as `podman or docker`. Empty for a kind that can be installed.
 pub fn lacks(has: impl Fn(&str) -> bool) -> impl Iterator<Item = (&'static str, String)> {
     KINDS.iter().map(move |(kind, groups)| {
         let missing = groups.iter().filter(|group| !group.iter().any(|name| has(name)));
@@ -68,18 +68,18 @@ pub fn lacks(has: impl Fn(&str) -> bool) -> impl Iterator<Item = (&'static str, 
 /// Without one of these in the bridge's PATH, the login shell is asked for its own.
 pub const USUAL: &[&str] = &["node", "npm", "python3", "git"];
 
-/// A version manager, by one of its directories that have a directory for each version.
+/// A version manager, by one of its directories that hold a directory for each version.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Manager {
     /// Its name.
     pub how: &'static str,
     /// The variable that names its root.
     variable: &'static str,
-    /// Its root below the home, where that is not set.
+    /// Its root below the home, if the variable is not set.
     root: &'static str,
     /// The directory below its root.
     versions: &'static str,
-    /// Where in that of a version the programs are.
+    /// The directory of the programs, below a version's directory.
     bin: &'static str,
 }
 
@@ -182,7 +182,7 @@ pub struct RuntimeFacts {
 pub struct SearchedDirectory {
     /// The directory.
     pub dir: String,
-    /// How it is known: `PATH`, `the login shell`, `nvm`.
+    /// The place's name: `PATH`, `the login shell`, `nvm`.
     pub how: &'static str,
 }
 
@@ -240,7 +240,7 @@ fn numbers(name: &str) -> Option<Vec<u64>> {
     (!numbers.is_empty()).then_some(numbers)
 }
 
-/// The first place that has one of these files.
+/// The first place that holds one of these files.
 pub fn choose<'a>(
     places: &'a [SearchedDirectory],
     files: &[&str],
@@ -294,7 +294,7 @@ pub fn answer(said: &str) -> Option<&str> {
     (path.split(':').any(is_plain) && !path.contains(['\n', '\0'])).then_some(path)
 }
 
-/// Why a command cannot be started, and where it was looked for.
+/// The reason why a command cannot be started, with the places where it was looked for.
 #[must_use]
 pub fn not_found(command: &str, places: &[SearchedDirectory]) -> String {
     let of = |how: &str| places.iter().filter(|place| place.how == how).count();

@@ -46,9 +46,9 @@ const REPLACED: &[&str] = &["/tmp", "/var/tmp"];
 pub struct Profile {
     /// The level.
     pub level: Level,
-    /// Where its connections may go.
+    /// The network of its connections.
     pub network: NetworkKind,
-    /// For the launcher.
+    /// The profile for the launcher.
     pub launch: Sandbox<'static>,
     /// The same paths with their reasons.
     pub places: Vec<SandboxPlace>,
@@ -61,7 +61,7 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// The changes that the profile makes to the server's environment; none at the level `off`.
+    /// The changes that the profile makes to the server's environment. None at the level `off`.
     #[must_use]
     pub fn confined<'a>(&self, facts: &'a SandboxFacts) -> Option<Confined<'a>> {
         (self.level != Level::Off).then(|| Confined {
@@ -86,7 +86,7 @@ impl Profile {
     }
 }
 
-/// Names of its own loopback interface, but for those that stand for this machine's since they are granted.
+/// Names of its own loopback interface, except granted names, which mean this machine's.
 fn direct(allowed: &[Cow<'_, str>]) -> String {
     let host = |entry: &str| match entry.strip_prefix('[') {
         Some(rest) => rest.split(']').next().unwrap_or_default().to_owned(),
@@ -126,7 +126,7 @@ pub fn of_kernel(offer: &Offer<'_>) -> (String, Vec<String>) {
     (gaps::held_by(offer, landlock), gaps::missing(&SandboxSettings::default(), offer, landlock))
 }
 
-/// The places that settings grant, and what is to be minded of them: for whoever holds a server by other means.
+/// The places that settings grant, with warnings, for a server that is confined by other means.
 pub(crate) fn granted(
     settings: &SandboxSettings,
     facts: &SandboxFacts,
@@ -220,8 +220,8 @@ fn needs_namespaces(level: Level, settings: &SandboxSettings, offer: &Offer<'_>)
     Err(format!("{who} needs namespaces, which do not work here: {why}"))
 }
 
-/// Each directory once, and none below another that is hidden or replaced. A whole one that may be reached is not hidden: it would be
-/// there, and be empty.
+/// Each directory once, and none below another that is hidden or replaced. A directory that may be reached as
+/// a whole is not hidden, since it would look empty.
 fn mounts(facts: &SandboxFacts, places: &[SandboxPlace]) -> Mounts<'static> {
     let own = [facts.home.as_ref(), Some(&facts.harbor_home)].into_iter().flatten();
     let is_reached = |path: &&String| places.iter().any(|place| place.path == **path);
@@ -267,8 +267,8 @@ fn links(
     needed.map(|(link, real)| (link.clone().into(), real.clone().into())).collect()
 }
 
-/// The kind of network. A start that installs gets the whole network: a package that is not there yet cannot be installed without
-/// it, and the person's settings say where packages come from.
+/// The kind of network. A start that installs gets the whole network, since a missing package cannot be
+/// installed without it. The person's settings say where packages come from.
 fn network_kind(settings: &SandboxSettings, facts: &SandboxFacts) -> NetworkKind {
     if facts.installs { NetworkKind::All } else { settings::network(settings) }
 }

@@ -18,13 +18,13 @@ const MOST_WORDS: usize = 32;
 const BEFORE: usize = 40;
 const FROM: usize = 80;
 
-/// The words that are searched for; never none.
+/// The searched words; at least one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Query {
     words: Vec<String>,
 }
 
-/// Why a text is no query: it is too long.
+/// The text is too long for a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct QueryTooLong;
 
@@ -37,10 +37,10 @@ impl fmt::Display for QueryTooLong {
 impl std::error::Error for QueryTooLong {}
 
 impl Query {
-    /// The words of a text; none if it is blank.
+    /// The words of a text. None if it is blank.
     ///
     /// # Errors
-    /// If it is too long.
+    /// When the text is too long.
     pub fn of(text: &str) -> Result<Option<Self>, QueryTooLong> {
         if text.len() > LONGEST {
             return Err(QueryTooLong);

@@ -32,13 +32,13 @@ impl Choice {
     }
 }
 
-/// How the file is at present.
+/// The present protection of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum StoreProtection {
     /// There is none.
     #[default]
     None,
-    /// As text.
+    /// Plain text.
     Plain,
     /// Encrypted; a passphrase opens the key.
     Passphrase,
@@ -139,7 +139,7 @@ pub fn searched(said: &[u8]) -> Searched {
 /// How many hexadecimal digits a key has.
 const KEY_DIGITS: usize = 64;
 
-/// A key, as `secret-tool lookup` and `key.age` give it. Whatever else they hold is none.
+/// A key, from the output of `secret-tool lookup` or from `key.age`. None if it is no key.
 #[must_use]
 pub fn key(text: &[u8]) -> Option<Secret> {
     let text = text.strip_suffix(b"\n").unwrap_or(text);

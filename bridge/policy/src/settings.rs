@@ -11,19 +11,19 @@ use crate::limits;
 /// A supervised server's numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
-    /// When and how often it is started again.
+    /// The rules for starting it again.
     pub restart: Restart,
-    /// From launch to contact.
+    /// The time from launch to contact.
     pub start_timeout: Duration,
-    /// For a call that sets none.
+    /// The time for a call that sets none.
     pub call_timeout: Duration,
     /// How long a call waits for the server to run.
     pub queue_wait: Duration,
-    /// From a call's timeout to the verdict that the server is hung.
+    /// The time from a call's timeout to the verdict that the server is hung.
     pub hung_grace: Duration,
-    /// From the end of its stdin to SIGTERM.
+    /// The time from the end of its stdin to SIGTERM.
     pub eof_grace: Duration,
-    /// From SIGTERM to SIGKILL.
+    /// The time from SIGTERM to SIGKILL.
     pub term_grace: Duration,
     /// True if it starts with the bridge.
     pub auto_start: bool,
@@ -42,11 +42,11 @@ pub struct Settings {
 pub struct Restart {
     /// After which ends.
     pub when: RestartWhen,
-    /// How often without a stable period in between.
+    /// The number of restarts without a stable period in between.
     pub attempts: Attempts,
-    /// In milliseconds, for the first, second, … restart; the last one repeats. Never empty.
+    /// The delays in milliseconds, for the first, second, … restart. The last one repeats. Never empty.
     pub delays: Vec<u64>,
-    /// How much longer a delay may be at random.
+    /// The most that is added to a delay at random.
     pub jitter_percent: u64,
 }
 
@@ -73,7 +73,7 @@ impl Restart {
 /// A setting that is out of its range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InvalidSetting {
-    /// Which.
+    /// The setting.
     pub field: &'static str,
     /// The values that are allowed.
     pub expected: &'static str,

@@ -25,13 +25,13 @@ pub enum Need {
 /// The facts about a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StandingFacts {
-    /// Where it is in its life.
+    /// The state of the server.
     pub state: State,
     /// True if it is stopped and a call starts it.
     pub wakes_on_demand: bool,
     /// The need of its start, as far as that is known.
     pub need: Option<Need>,
-    /// It is another program than the one that was accepted.
+    /// True if it runs another program than the accepted one.
     pub is_other_program: bool,
 }
 

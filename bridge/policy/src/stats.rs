@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 pub use counters::{Counters, FinishedCall};
 pub use histogram::Histogram;
 
-/// The name of all that found no room. For calls whose tool does not exist too: who calls could make up any name.
+/// The name for calls without counters of their own, also of tools that do not exist: a caller could make up any name.
 pub const OTHERS: &str = "(others)";
 
 /// Origins with counters of their own.
@@ -100,7 +100,7 @@ impl Stats {
         })
     }
 
-    /// How often something was decided: origin, scope, decision and number, in this order.
+    /// The numbers of decisions: origin, scope, decision and number, in this order.
     pub fn decisions(&self) -> impl Iterator<Item = (&str, &'static str, &'static str, u64)> {
         self.decisions.iter().flat_map(|(origin, counts)| {
             counts.iter().map(|((scope, decision), count)| (&**origin, *scope, *decision, *count))

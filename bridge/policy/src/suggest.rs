@@ -2,10 +2,10 @@
 //!
 //! Owns the measure of likeness. Must never guess wildly: a wrong hint is worse than none.
 
-/// Longer texts are like no word, in bytes.
+/// The most bytes of a text that can be like a word.
 const LONGEST: usize = 256;
 
-/// The one of `known` that is at most two edits away from `word`, and at most half of it.
+/// The one of `known` that is at most two edits away from `word`, and at most half its length.
 #[must_use]
 pub fn closest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // The measure takes time for each letter of both; a text without end was never meant for a word.

@@ -46,7 +46,7 @@ pub const MAX_NAME: usize = 32;
 /// The colours of groups, in turn; grey is left to the person.
 const COLOURS: [&str; 8] = ["blue", "red", "yellow", "green", "pink", "purple", "cyan", "orange"];
 
-/// Why a tab does not become a session's.
+/// The reason why a tab does not become a session's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotTaken {
     /// There is no such session.
@@ -57,7 +57,7 @@ pub enum NotTaken {
     Full,
 }
 
-/// The tab is none of the session's.
+/// The tab does not belong to the session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NotYours;
 
@@ -66,7 +66,7 @@ pub struct NotYours;
 pub struct Tabs {
     sessions: BTreeMap<Arc<str>, Session>,
     of_tab: HashMap<u64, Arc<str>>,
-    /// Where tabs are, or are going.
+    /// The present or coming addresses of tabs.
     places: HashMap<u64, String>,
     of_holder: HashMap<Holder, Arc<str>>,
     stopped: HashMap<Holder, Millis>,
@@ -74,7 +74,7 @@ pub struct Tabs {
 }
 
 impl Tabs {
-    /// The holder's session; one with the id `new` and this name where it has none.
+    /// The holder's session. Makes one with the id `new` and this name if the holder has none.
     pub fn session_of(
         &mut self,
         holder: &Holder,
@@ -133,7 +133,7 @@ impl Tabs {
         self.sessions.get(self.of_tab.get(&tab)?)
     }
 
-    /// A tab is at this address, or on its way there; none: nobody knows.
+    /// Notes the present or coming address of a tab. None if it is unknown.
     pub fn came(&mut self, tab: u64, url: Option<&str>) {
         let url = url.filter(|_| self.of_tab.contains_key(&tab));
         match url {
@@ -142,7 +142,7 @@ impl Tabs {
         }
     }
 
-    /// Where a tab is.
+    /// The address of a tab.
     #[must_use]
     pub fn place(&self, tab: u64) -> Option<&str> {
         self.places.get(&tab).map(String::as_str)
@@ -176,7 +176,7 @@ impl Tabs {
         }
     }
 
-    /// A conversation goes on in this connection.
+    /// Notes that a conversation goes on in this connection.
     pub fn attend(&mut self, id: &str, connection: u64) {
         if let Some(session) = self.sessions.get_mut(id) {
             (session.talks, session.left) = (Some(connection), None);
@@ -198,10 +198,10 @@ impl Tabs {
         }
     }
 
-    /// The tab that a call means: the one that it names, else the current one, if there is one.
+    /// The tab of a call: the named tab, else the current one, if there is one.
     ///
     /// # Errors
-    /// When it names one that is not the session's.
+    /// When the named tab is not the session's.
     pub fn meant(&self, id: &str, asked: Option<u64>) -> Result<Option<u64>, NotYours> {
         let session = self.sessions.get(id);
         match asked {
@@ -237,7 +237,7 @@ impl Tabs {
         Ok(wanted)
     }
 
-    /// A tab is no session's any more: it was closed, or given back. Gives whose it was.
+    /// Takes a tab from its session, since it was closed or given back. Returns the session's id.
     pub fn part(&mut self, tab: u64) -> Option<Arc<str>> {
         let id = self.of_tab.remove(&tab)?;
         self.places.remove(&tab);
@@ -260,7 +260,7 @@ impl Tabs {
         Ok(())
     }
 
-    /// A connection has ended: its session may be joined again for a while. That of a conversation stays with it.
+    /// Handles the end of a connection. Its session may be joined again for a while; the session of a conversation stays with it.
     pub fn leave(&mut self, connection: u64, now: Millis) {
         for session in self.sessions.values_mut() {
             if session.holder.connection() == Some(connection) {
@@ -272,8 +272,8 @@ impl Tabs {
         }
     }
 
-    /// A session whose connection has ended goes on with another one of the same principal. What that one had is over, and
-    /// returned.
+    /// Gives a session whose connection has ended to another connection of the same principal. The former
+    /// session of that connection ends, and is returned.
     ///
     /// # Errors
     /// When there is no such session of this principal's, or somebody has it.
@@ -328,7 +328,7 @@ impl Tabs {
         self.stopped.contains_key(&holder.of_any_connection())
     }
 
-    /// When the next session ends by itself.
+    /// The time at which the next session ends by itself.
     #[must_use]
     pub fn due(&self) -> Option<Millis> {
         self.sessions.values().filter_map(Session::ends_at).min()

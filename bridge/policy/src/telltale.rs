@@ -47,7 +47,7 @@ const SHORTEST: usize = 12;
 /// One argument, or what follows one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Telltale {
-    /// Which argument has the value, from 0.
+    /// The index of the argument with the value.
     pub at: usize,
     /// Its name there: `--api-key`, `GITHUB_TOKEN`, `argument 3`.
     pub name: String,
@@ -66,7 +66,7 @@ pub fn telltales(args: &[String]) -> Vec<Telltale> {
     args.iter().enumerate().filter_map(of).collect()
 }
 
-/// By its name: `--token=V`, `TOKEN=V`, `Authorization: V`, or `--token` before it.
+/// A secret that its name betrays: `--token=V`, `TOKEN=V`, `Authorization: V`, or `--token` before it.
 fn named(arg: &str, before: Option<&String>) -> Option<String> {
     if let Some((name, value)) = arg.split_once(['=', ':']).filter(|(name, _)| is_name(name)) {
         return (is_secret_name(name) && is_value(value.trim())).then(|| name.to_owned());
@@ -119,8 +119,8 @@ pub fn masked(text: &str) -> Option<String> {
     found.then_some(out)
 }
 
-/// Where the password, or the token, stands in an address's host part; `before` ends with its scheme. The name of a user alone is
-/// no secret; where it is as long as a key in a web address, it is a token.
+/// The place of the password or token in an address's host part. `before` ends with its scheme. A user name
+/// alone is no secret, but in a web address a name as long as a key is a token.
 fn secret_in(before: &str, host: &str) -> Option<(usize, usize)> {
     let end = host.rfind('@')?;
     let is_web = before.ends_with("http://") || before.ends_with("https://");
@@ -135,12 +135,12 @@ fn is_name(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b))
 }
 
-/// Something that is not filled in later, and no path to a file that has it.
+/// True for a text that is not filled in later, and is no path to a file.
 fn is_value(text: &str) -> bool {
     !text.is_empty() && !text.starts_with(['$', '/', '.', '~', '<']) && !text.contains("${")
 }
 
-/// By what it begins with, wherever that stands in it: `https://h/?k=sk-…`.
+/// True if a word in the argument begins like a known key: `https://h/?k=sk-…`.
 fn is_key(arg: &str) -> bool {
     let words = arg.split(|c: char| !(c.is_ascii_alphanumeric() || "-_.".contains(c)));
     words.into_iter().any(|word| {

@@ -25,11 +25,11 @@ pub const MAX_TOOL: usize = 512;
 /// How many entries a list may have.
 pub const MAX_ENTRIES: usize = 1000;
 
-/// In a list: every tool of the server.
+/// The entry of a list that stands for every tool of the server.
 pub const EVERY: &str = "*";
 
-/// The fault in a name that a server gives one of its tools; none if there is no fault. Such a name means something else to
-/// others: to Harbor, to a shell, to a program that keeps tools by path or as members of an object.
+/// The fault in a name that a server gives one of its tools; none if there is no fault. A faulty name would mean
+/// something else to Harbor, to a shell, or to a program that keeps tools by path or as members of an object.
 #[must_use]
 pub fn wrong_of_server(name: &str) -> Option<&'static str> {
     match name {
@@ -43,7 +43,7 @@ pub fn wrong_of_server(name: &str) -> Option<&'static str> {
     }
 }
 
-/// Why a text names no tool.
+/// The reason why a text names no tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WrongToolName {
     /// There is no slash in it.
@@ -82,7 +82,7 @@ pub fn split(text: &str) -> Result<(SourceId, &str), WrongToolName> {
     if fits { Ok((source, tool)) } else { Err(WrongToolName::Tool) }
 }
 
-/// Why a list cannot be used.
+/// The reason why a list cannot be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WrongAllowlist {
     /// It has more than [`MAX_ENTRIES`].
@@ -114,7 +114,7 @@ pub struct Allowlist(Arc<Listed>);
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Listed {
     by_source: HashMap<SourceId, Tools>,
-    /// Every tool of every server, where that is meant.
+    /// The tools for every server, if the list has such an entry.
     of_servers: Option<Tools>,
 }
 
@@ -122,8 +122,8 @@ struct Listed {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tools {
     every: bool,
-    /// Asked for every tool there is when tools are listed, so it hashes fast. Only the person adds to it: nobody can
-    /// fill it with names that collide.
+    /// Looked up for each tool when tools are listed, so it hashes fast. Only the person adds to it, so
+    /// nobody can fill it with colliding names.
     named: HashSet<Box<str>, RandomState>,
 }
 
@@ -139,7 +139,7 @@ impl Allowlist {
     /// The list with these entries, each `server/tool`, `server/*`, or `*` for all servers. The same entry twice is one.
     ///
     /// # Errors
-    /// When there are too many entries, or which one is the first that names no tool.
+    /// When there are too many entries, or one names no tool: the first such entry.
     pub fn parse(entries: &[String]) -> Result<Self, WrongAllowlist> {
         if entries.len() > MAX_ENTRIES {
             return Err(WrongAllowlist::TooMany);
@@ -180,7 +180,7 @@ impl Allowlist {
         self.0.by_source.contains_key(source)
     }
 
-    /// The same list without the tools of this source; none where it has none of them.
+    /// This list without the tools of this source. None if it has none of them.
     #[must_use]
     pub fn without(&self, source: &SourceId) -> Option<Self> {
         let mut others = Listed::clone(&self.0);

@@ -13,6 +13,7 @@
 //!  Asking   answered, no calls    Ended                     End
 //!  Asking   answered, calls       Calling                   Judge: all calls where all only read, else the first
 //!  Asking   failed                Ended                     End
+//!  Asking   too long, once        Asking                    Ask: the driver has shortened the conversation
 //!  Calling  judged, decided       Calling                   Run, AskPerson or Settle
 //!  Calling  ended, the last one   Asking                    Ask, without tools where a limit is reached
 //!  any      stopped               Ended                     Cancel, Settle each open call, End
@@ -66,6 +67,8 @@ pub enum Event {
     },
     /// It has not.
     Failed,
+    /// It has not, since the conversation was too long. It can be shortened.
+    TooLong,
     /// A call was looked at.
     Judged(usize, Verdict),
     /// The person has said yes, or no.
@@ -103,9 +106,9 @@ pub enum Action {
     AskPerson(usize),
     /// Make a call.
     Run(usize),
-    /// Give a call that is not made, or not to its end, a result that says why.
+    /// Give an unmade or unfinished call a result that says why.
     Settle(usize, Unmade),
-    /// Tell the model, with the result of this call, that it has come so many times.
+    /// Tell the model, with the result of this call, that the same call has come this often.
     Remark(usize, u32),
     /// End whatever is under way: the request to the model, calls, questions.
     Cancel,
@@ -113,10 +116,10 @@ pub enum Action {
     End(Why),
 }
 
-/// Why a call has no result of its tool.
+/// The reason why a call has no result of its tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unmade {
-    /// The person said no, or it may not be made.
+    /// The person said no, or the call may not be made.
     Refused,
     /// The turn was stopped.
     Stopped,
@@ -126,7 +129,7 @@ pub enum Unmade {
     Late,
 }
 
-/// Why a turn is over.
+/// The reason why a turn is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Why {
     /// The model had nothing more to do.
@@ -166,7 +169,11 @@ impl Why {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum State {
-    Asking { last: Option<Why> },
+    Asking {
+        last: Option<Why>,
+        /// True if the conversation was shortened for this answer after a refusal.
+        shortened: bool,
+    },
     Calling(Vec<Open>),
     Ended,
 }
@@ -180,12 +187,12 @@ pub struct Turn {
     rounds: u32,
     calls: u32,
     tokens: u64,
-    /// How often a call has had the same result.
+    /// How often each call has had the same result.
     seen: HashMap<(u64, u64), u32>,
     most_seen: u32,
     /// Since when only the person is waited for.
     waits_since: Option<Millis>,
-    /// For how long that was so before.
+    /// How long the turn waited like that before.
     waited: u64,
 }
 
@@ -195,7 +202,7 @@ impl Turn {
     pub fn begin(limits: Limits, now: Millis) -> (Self, Vec<Action>) {
         let turn = Self {
             limits,
-            state: State::Asking { last: None },
+            state: State::Asking { last: None, shortened: false },
             began: now,
             rounds: 1,
             calls: 0,
@@ -219,6 +226,7 @@ impl Turn {
             Event::Failed if matches!(self.state, State::Asking { .. }) => {
                 self.end(Why::Failed, &mut actions);
             }
+            Event::TooLong => self.too_long(&mut actions),
             Event::Judged(call, verdict) => self.judged(call, verdict, &mut actions),
             Event::Decided(call, is_allowed) => self.decided(call, is_allowed, &mut actions),
             Event::Ended(call, result) => self.ended(call, result, &mut actions),
@@ -229,18 +237,18 @@ impl Turn {
         actions
     }
 
-    /// When [`Event::Tick`] is due; never while only the person is waited for.
+    /// The time when [`Event::Tick`] is due. Never while the turn waits only for the person.
     #[must_use]
     pub fn deadline(&self) -> Option<Millis> {
         match &self.state {
             State::Ended => None,
             _ if self.waits_since.is_some() => None,
-            State::Asking { last: Some(_) } => Some(self.end_of_time().saturating_add(GRACE)),
+            State::Asking { last: Some(_), .. } => Some(self.end_of_time().saturating_add(GRACE)),
             _ => Some(self.end_of_time()),
         }
     }
 
-    /// How often the model was asked.
+    /// The number of requests to the model.
     #[must_use]
     pub fn rounds(&self) -> u32 {
         self.rounds
@@ -255,7 +263,7 @@ impl Turn {
         actions.push(Action::End(why));
     }
 
-    /// Gives each call that has no result one.
+    /// Settles each call that has no result.
     fn settle_all(&mut self, how: Unmade, actions: &mut Vec<Action>) {
         if let State::Calling(calls) = &mut self.state {
             for (at, call) in calls.iter_mut().enumerate().filter(|(_, call)| !call.is_done()) {
@@ -285,8 +293,19 @@ impl Turn {
         }
     }
 
+    fn too_long(&mut self, actions: &mut Vec<Action>) {
+        match self.state {
+            State::Asking { last, shortened: false } => {
+                self.state = State::Asking { last, shortened: true };
+                actions.push(Action::Ask { last });
+            }
+            State::Asking { shortened: true, .. } => self.end(Why::Failed, actions),
+            _ => {}
+        }
+    }
+
     fn answered(&mut self, calls: Vec<Wanted>, tokens: u64, actions: &mut Vec<Action>) {
-        let State::Asking { last } = self.state else { return };
+        let State::Asking { last, .. } = self.state else { return };
         self.tokens = self.tokens.saturating_add(tokens);
         if calls.is_empty() {
             return self.end(last.unwrap_or(Why::Done), actions);
@@ -353,7 +372,7 @@ impl Turn {
         if calls.iter().all(Open::is_done) {
             let last = self.limit(now);
             self.rounds += 1;
-            self.state = State::Asking { last };
+            self.state = State::Asking { last, shortened: false };
             actions.push(Action::Ask { last });
             return;
         }

@@ -19,13 +19,13 @@ use crate::sandbox::hint::{Advice, advice, shell};
 use crate::sandbox::paths::{clean, parent};
 use crate::sandbox::protected::why_not_by_name;
 
-/// More is no list that anybody reads.
+/// The most places in a list, since nobody reads more.
 const MOST: usize = 4;
 
-/// Longer ones are no path, in bytes.
+/// The most bytes of a path.
 const LONGEST: usize = 1024;
 
-/// Characters of patterns and templates. Next to no directory has them, so no directory with such a name is to be made.
+/// Characters of patterns and templates. Hardly a directory has them, so the advice never makes a directory with such a name.
 const OF_PATTERNS: &[char] = &['*', '?', '[', ']', '{', '}', '<', '>', '|', '^', '$', '%', '"'];
 
 /// Schemes whose addresses are files.
@@ -49,7 +49,7 @@ pub enum PlaceKind {
 pub struct Opening {
     /// The option of `harbor sandbox`.
     pub option: String,
-    /// The directory that is to be made before: what does not exist cannot be granted. As a shell has to be given it.
+    /// The directory to make first, since a missing one cannot be granted. In the form for a shell.
     pub to_make: Option<String>,
 }
 
@@ -136,7 +136,7 @@ const OF_ITS_ARGUMENTS: &[&str] =
 /// Words of Playwright's, which has its working and its output directory, unless its arguments say otherwise. It names both.
 const OF_ITS_ROOTS: &str = "is outside allowed roots";
 
-/// The advice where the server itself refuses: no sandbox is in its way, and no option of one helps.
+/// The advice if the server itself refuses. Then the sandbox is not in its way, and no option of it helps.
 #[must_use]
 pub fn its_own_refusal(said: &str, server: &str) -> Option<String> {
     if said.contains(OF_ITS_ROOTS) {
@@ -176,7 +176,7 @@ pub fn advised(path: &str, found: PlaceKind, facts: &SandboxFacts) -> Result<Ope
     Ok(Opening { option, to_make: written.filter(|_| is_to_make).map(|written| shell(&written)) })
 }
 
-/// Files that are run and that nobody makes by running them.
+/// Ends of files that are run, but not made by running them.
 const OF_PROGRAMS: &[&str] = &["js", "mjs", "cjs", "ts", "py", "sh", "rb", "php", "pl", "jar", "dll", "wasm"];
 
 /// True if a word of a command line names a program that is not there: no grant helps where the file is missing.

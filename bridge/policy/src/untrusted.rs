@@ -32,20 +32,20 @@ const LONGEST_SOURCE: usize = 200;
 /// The share of the room that the head of a cut text gets: two thirds, since what matters stands first more often than last.
 const HEAD: (usize, usize) = (2, 3);
 
-/// A word that nobody else can know. Texts that have it are broken up, so only Harbor ends an envelope.
+/// A word that nobody else can know. Texts that contain it are broken up, so only Harbor ends an envelope.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Nonce(String);
 
 impl Nonce {
-    /// At least 16 letters and digits, drawn at random for each turn by the caller.
+    /// A nonce of at least 16 letters and digits, drawn at random for each turn by the caller.
     #[must_use]
     pub fn new(text: &str) -> Option<Self> {
         let fits = (16..=64).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphanumeric());
         fits.then(|| Self(text.to_owned()))
     }
 
-    /// The word of a session's attachments. It is always the same one, so that a provider finds the conversation's
-    /// beginning in its cache; nobody but the person's programs knows the session's id.
+    /// The word of a session's attachments. It never changes, so that a provider finds the conversation's
+    /// beginning in its cache. Only the person's programs know the session's id.
     #[must_use]
     pub fn of_session(id: &str) -> Self {
         let digest = Sha256::digest(format!("attachments of {id}"));
@@ -58,7 +58,7 @@ impl Nonce {
 pub struct Wrapped {
     /// The envelope with what is in it.
     pub text: String,
-    /// Which bytes of the original are not in it.
+    /// The bytes of the original that are left out.
     pub cut: Option<Range<usize>>,
 }
 
@@ -88,7 +88,7 @@ pub fn wrap(nonce: &Nonce, source: &str, text: &str, room: usize, rest: Option<&
     Wrapped { text: envelope(nonce, source, &inner), cut: Some(start..end) }
 }
 
-/// Puts the piece of `text` that begins at `offset` into an envelope, with at most `room` bytes. What is cut is what follows.
+/// Puts the piece of `text` from `offset` on into an envelope of at most `room` bytes. Text behind the piece is cut.
 #[must_use]
 pub fn wrap_page(nonce: &Nonce, source: &str, text: &str, offset: usize, room: usize) -> Wrapped {
     // A page without room would be asked for without end.
@@ -109,14 +109,14 @@ pub fn wrap_page(nonce: &Nonce, source: &str, text: &str, offset: usize, room: u
 pub struct Page<'a> {
     /// The piece.
     pub text: &'a str,
-    /// Where it begins.
+    /// The offset of its first byte.
     pub offset: usize,
-    /// Where the next one begins, if there is one.
+    /// The offset of the next piece, if there is one.
     pub next: Option<usize>,
 }
 
-/// The piece that begins at `offset`, or at the character there, with at most `limit` bytes. It has at least one character where
-/// there is one: so a reader that goes on from piece to piece gets to the end.
+/// The piece that begins at `offset`, or at the character there, with at most `limit` bytes. It has at least
+/// one character if any is left, so that a reader gets to the end piece by piece.
 #[must_use]
 pub fn page(text: &str, offset: usize, limit: usize) -> Page<'_> {
     let offset = text.floor_char_boundary(offset.min(text.len()));
@@ -137,7 +137,7 @@ pub fn cleaned(text: &str) -> String {
     out
 }
 
-/// The text inside an envelope, for people and for a search; a text that stands in none as it is.
+/// The text inside an envelope, for people and for a search. A text without an envelope stays unchanged.
 #[must_use]
 pub fn inside(text: &str) -> &str {
     let begins = text.starts_with("[data ");
@@ -164,7 +164,7 @@ fn source_name(nonce: &Nonce, source: &str) -> String {
     prefix(nonce, &line, LONGEST_SOURCE).0
 }
 
-/// The harmless form of as much of `text` as gives at most `room` bytes, or a few more where that is cut, and how much that is.
+/// The harmless form of the beginning of `text`, in at most `room` bytes or slightly more, and the length of that beginning.
 fn prefix(nonce: &Nonce, text: &str, room: usize) -> (String, usize) {
     let mut out = String::with_capacity(room.min(text.len()));
     let mut used = 0;

@@ -7,7 +7,7 @@ use harbor_ipc_proto::codes::Code;
 
 pub(super) fn busy() -> ErrorBody {
     let message = "a turn of this session is still running; wait for its end, or stop it (chat_stop)";
-    ErrorBody::new(Code::RateLimited, message)
+    ErrorBody::new(Code::RateLimited, message).with("reason", "busy")
 }
 
 pub(super) fn internal(error: &std::io::Error) -> ErrorBody {

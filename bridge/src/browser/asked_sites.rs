@@ -49,7 +49,7 @@ impl Browser {
         }
     }
 
-    /// Asks the person about the addresses of a call that need it. Gives the rest of the call's time.
+    /// Asks the person about the addresses of a call that need it. Returns the rest of the call's time.
     ///
     /// # Errors
     /// The caller's answer, if the person has stopped the session meanwhile.

@@ -17,9 +17,9 @@ use super::channel::ExtensionChannel;
 /// How a call ends.
 #[derive(Debug)]
 pub(super) enum BrowserAnswer {
-    /// With the tool's result.
+    /// The tool's result.
     Result(Json),
-    /// With the extension's report of a failure.
+    /// The extension's report of a failure.
     Error(SourceError),
     /// The person has stopped the session.
     Stopped,
@@ -35,7 +35,7 @@ struct OpenBrowserCall {
     caller: oneshot::Sender<BrowserAnswer>,
 }
 
-/// An open call. When it is dropped, the browser is told that nobody waits any more.
+/// An open call. When it is dropped, the browser is told that the call's answer is no longer needed.
 #[derive(Debug)]
 pub(super) struct BrowserCall {
     calls: Rc<BrowserCalls>,
@@ -84,7 +84,7 @@ impl BrowserCalls {
 }
 
 impl BrowserCall {
-    /// The call's end; none if the browser is gone.
+    /// The end of the call. None if the browser is gone.
     pub async fn ending(&mut self) -> Option<BrowserAnswer> {
         (&mut self.answer).await.ok()
     }

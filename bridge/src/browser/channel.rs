@@ -19,7 +19,7 @@ pub trait ExtensionChannel: Debug {
     /// Calls a tool.
     fn call(&self, call: &SourceCall);
 
-    /// Tells that nobody waits for a call any more.
+    /// Tells the browser that a call's answer is no longer needed.
     fn cancel(&self, cancel: &SourceCancel);
 
     /// Tells that a session is over.

@@ -17,7 +17,7 @@ use harbor_policy::consent::addresses::page_name;
 use harbor_policy::tabs::Holder;
 use serde_json::Value;
 
-/// Arguments that are Harbor's own values, or that no page is told.
+/// Arguments that hold Harbor's own values, or that Harbor tells no page.
 const IDS: &[&str] = &[
     "action",
     "amount",

@@ -48,7 +48,7 @@ use tools::Tools;
 /// The longest name of a browser, in bytes.
 const MAX_LABEL: usize = 64;
 
-/// How many browsers may be there at once.
+/// The most browsers at once.
 const MOST: usize = 16;
 
 /// All browsers.
@@ -138,8 +138,8 @@ impl Browsers {
         self.remove(|browser| browser.road().connection() == connection)
     }
 
-    /// An AI client is back. True if it has a session with this id whose connection has ended, and goes on
-    /// with it.
+    /// Notes that an AI client is back. True if it has a session with this id whose connection has ended. The
+    /// client then takes up that session.
     pub fn rejoin(&self, origin: Arc<str>, connection: u64, id: &str) -> bool {
         let holder = Holder::Client { origin, connection };
         let is_joined = self.all.borrow().iter().any(|kept| kept.browser.rejoin(id, &holder).is_ok());
@@ -241,7 +241,7 @@ impl Browsers {
     }
 }
 
-/// `browser`, if that is free; else `browser:NAME`, with a number if that is taken.
+/// A free id: `browser`, else `browser:NAME`, else that with a number.
 fn free_id(label: &str, is_free: impl Fn(&SourceId) -> bool) -> Option<SourceId> {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
     let name: String = label.chars().map(plain).take(24).collect();

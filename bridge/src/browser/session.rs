@@ -40,7 +40,7 @@ impl Browser {
         }
     }
 
-    /// Lets a holder go on with the session with this id.
+    /// Hands the session with this id, whose connection has ended, to its returned holder.
     ///
     /// # Errors
     /// When the holder has no such session whose connection has ended.

@@ -32,7 +32,7 @@ use crate::host::source::{Answering, DefaultTime, ToolSource};
 use crate::link::{Audience, CallError, EndReport, Failure, ServerAnswer, TimeLimit, ToolList};
 use crate::supervisor::{UnansweredReason, Unavailable};
 
-/// How long a call may take that names no time.
+/// The time limit of a call that names none.
 const TIME: Duration = Duration::from_secs(60);
 
 /// Most calls at once, of all callers.
@@ -135,7 +135,7 @@ impl Browser {
         });
     }
 
-    /// Tells the extension that a session is over. Its tabs stay where they are, unless they are to be closed.
+    /// Tells the extension that a session is over. Its tabs stay, unless they should be closed.
     pub fn tell_ended(&self, session: &Session, close_tabs: bool) {
         self.road.ended(&SourceSessionEnded {
             source_id: self.id.to_string(),

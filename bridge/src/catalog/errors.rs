@@ -16,7 +16,7 @@ pub enum CatalogError {
     Disabled,
     /// The worker was given up, or did not do its work.
     WorkerFailed(String),
-    /// There is no source, and no place for look-ups.
+    /// There is no source to read, and no place for look-ups.
     NothingToDo,
     /// The bridge ends.
     Ending,

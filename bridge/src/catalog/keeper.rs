@@ -34,8 +34,8 @@ use crate::keeper::{WorkerKeeper, WorkerOwner, WorkerTimeouts};
 use crate::link::worker::catalog::{CatalogLink, Said};
 use waiting::{CatalogReply, CatalogWaiter};
 
-/// How long the worker may take to finish its writing, and stays when it is idle. A busy one that says nothing for
-/// `quiet` is hung: its longest own request takes 30 s.
+/// How long the worker may take to finish its writing, and stays when it is idle. A busy worker that says
+/// nothing for `quiet` is hung, since its longest request takes 30 s.
 const TIMES: WorkerTimeouts = WorkerTimeouts {
     stop: Duration::from_secs(3),
     idle: Duration::from_secs(10),
@@ -62,7 +62,7 @@ enum CatalogReadiness {
     No,
 }
 
-/// The status as it was last told.
+/// The last reported status.
 #[derive(Debug, Default)]
 struct CatalogProgress {
     step: RefCell<Option<String>>,
@@ -86,7 +86,7 @@ pub(super) struct Keeper {
     ending: Cell<bool>,
     /// The configuration that was in force at the last look.
     followed: RefCell<CatalogConfig>,
-    /// When the next refresh is due, in milliseconds since 1970.
+    /// The time of the next refresh, in milliseconds since 1970.
     due: Cell<Option<u64>>,
     rearm: Notify,
     /// When the current refresh began.
@@ -182,7 +182,7 @@ impl Keeper {
         self.worker.end(limit).await;
     }
 
-    /// Looks into the file, and notes its contents; then gives the answers in `then`.
+    /// Reads the file and notes its contents. Then gives the answers in `then`.
     fn look(self: &Rc<Self>, then: Vec<CatalogReply>) {
         let keeper = self.clone();
         tokio::task::spawn_local(async move {

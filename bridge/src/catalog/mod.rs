@@ -137,7 +137,7 @@ impl Catalog {
         self.read(move |connection| query::details(connection, &id)).await
     }
 
-    /// Some ids with the same beginning or end as this one: one of them was probably meant.
+    /// Some ids with the same beginning or end as this one, since one of them was probably meant.
     ///
     /// # Errors
     /// Why it cannot be read.

@@ -9,7 +9,7 @@
 
 use std::collections::BTreeMap;
 
-/// How often work may be tried: if the worker is lost each time, the work is the cause.
+/// How often work is tried. If the worker dies each time, the work is the cause.
 const MOST_TRIES: u32 = 3;
 
 /// A kind of work.
@@ -52,7 +52,7 @@ impl<W> Default for Works<W> {
 }
 
 impl<W> Works<W> {
-    /// Adds a waiter, or nobody. Gives the number of new work that must be sent.
+    /// Adds work, and its waiter if there is one. Returns the number of new work that must be sent.
     pub(super) fn join(&mut self, kind: WorkKind, waiter: Option<W>) -> Option<u32> {
         if let Some(work) = self.open.values_mut().find(|work| work.kind.covers(kind)) {
             work.waiting.extend(waiter);
@@ -79,12 +79,12 @@ impl<W> Works<W> {
         self.open.remove(&id).map(|work| (work.kind, work.waiting))
     }
 
-    /// The worker is lost, and another one will come. Gives the work that is not tried again.
+    /// Handles the loss of a worker that will be replaced. Returns the work that is not tried again.
     pub(super) fn lose(&mut self) -> Vec<(WorkKind, Vec<W>)> {
         self.take(|work| work.tries >= MOST_TRIES)
     }
 
-    /// No worker will come. Gives all work.
+    /// Handles the loss of a worker that will not be replaced. Returns all work.
     pub(super) fn give_up(&mut self) -> Vec<(WorkKind, Vec<W>)> {
         self.take(|_| true)
     }

@@ -14,8 +14,8 @@ use serde_json::value::RawValue;
 
 use super::words::Cursor;
 
-/// With more results than this, entries are listed by priority: such words are in nearly every entry, so a rank says
-/// nothing.
+/// With more results than this, entries are listed by priority. Such words are in nearly every entry, so a
+/// rank says nothing.
 const RANKED: u64 = 500;
 
 /// The most kinds that are shown of one entry, and the characters of each.
@@ -31,7 +31,7 @@ const COLUMNS: &str = "e.id, e.source, e.name, e.title, substr(e.description, 1,
 pub struct EntryPage {
     /// The entries.
     pub entries: Vec<CatalogEntry>,
-    /// Where the next page begins.
+    /// The start of the next page.
     pub next: Option<Cursor>,
     /// The number of entries on all pages, if it is known.
     pub total: Option<u64>,
@@ -40,11 +40,11 @@ pub struct EntryPage {
 /// A choice of entries.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// Only featured ones, or only the others.
+    /// True for featured entries only, false for the others only.
     pub featured: Option<bool>,
     /// Only those of this source.
     pub source: Option<String>,
-    /// True if removed ones are listed, too.
+    /// True if removed entries are listed, too.
     pub include_removed: bool,
 }
 
@@ -189,7 +189,7 @@ pub(super) fn details(connection: &Connection, id: &str) -> rusqlite::Result<Opt
     statement.query_row([id], read).optional()
 }
 
-/// Some ids whose first or last half is the same as that of this one.
+/// Some ids whose first or last half equals that of this id.
 pub(super) fn ids_near(connection: &Connection, id: &str) -> rusqlite::Result<Vec<String>> {
     let half = |text: String| (text.len() == 8).then_some(text);
     let first = half(id.chars().take(8).collect()).unwrap_or_default();

@@ -28,10 +28,10 @@ const VERSION: i64 = 1;
 /// The longest time for a query; most take milliseconds.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How long a query waits where the file is locked: while its log is recovered.
+/// How long a query waits for a locked file, for instance while its log is recovered.
 const LOCKED: Duration = Duration::from_secs(1);
 
-/// How many of SQLite's own steps pass between two looks whether a query is due.
+/// The number of SQLite's own steps after which a query checks its deadline.
 const STEPS: i32 = 10_000;
 
 /// The longest row, in bytes; an entry has a few thousand.

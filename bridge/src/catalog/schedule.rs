@@ -25,7 +25,7 @@ pub(super) fn at_start(now: u64, last_attempt: Option<u64>, interval: Duration, 
     due.clamp(now + SOON, now + SOON + jittered(interval, random))
 }
 
-/// The time of the next refresh after one that is over now. `not_before` has the times of the sources that failed.
+/// The time of the next refresh after one that has just ended. `not_before` has the times of the sources that failed.
 pub(super) fn after(now: u64, not_before: &[Option<u64>], interval: Duration, random: u64) -> u64 {
     let regular = now + jittered(interval, random);
     let retry = not_before.iter().map(|at| at.unwrap_or(now + RETRY)).max();

@@ -6,7 +6,7 @@ use rusqlite::{Connection, params};
 
 const SCHEMA: &str = include_str!("../../../catalog-worker/src/db/schema.sql");
 
-/// A file with so many entries of a registry, and the connection that writes it. The later ones have the higher priority.
+/// A file with `count` entries of a registry, and the connection that writes it. Later entries have higher priority.
 pub fn catalog(path: &Path, count: u32) -> Connection {
     let connection = Connection::open(path).unwrap();
     connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;").unwrap();

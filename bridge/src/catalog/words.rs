@@ -26,7 +26,7 @@ pub fn expression(query: &str) -> Option<String> {
     (!quoted.is_empty()).then(|| format!("{}*", quoted.join(" ")))
 }
 
-/// Where a page ended.
+/// The place where a page ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Cursor {
     /// After the entry with this priority and id.

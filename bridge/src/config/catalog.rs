@@ -15,7 +15,7 @@ pub const URL_RULE: &str = "an https address without a password, such as \"https
 pub const TEMPLATE_RULE: &str = "an https address with {name} where the package's name goes; http on this machine only; \"\" \
      for none";
 
-/// Longer ones are no addresses, in bytes.
+/// The most bytes of an address.
 const MAX_LENGTH: usize = 1000;
 
 /// The place for the package's name in a template. A stand-in replaces it while the rest is checked.
@@ -26,7 +26,7 @@ const PLACE: &str = "{name}";
 pub struct CatalogConfig {
     /// True if anything is fetched.
     pub enabled: bool,
-    /// From one refresh to the next.
+    /// The time from one refresh to the next.
     pub interval: Duration,
     /// The base of a registry.
     pub registry: Option<String>,
@@ -34,9 +34,9 @@ pub struct CatalogConfig {
     pub awesome: Option<String>,
     /// The base of GitHub's API.
     pub github_api: Option<String>,
-    /// Where downloads of npm packages are counted.
+    /// The address of a counter of npm downloads.
     pub npm_downloads: Option<String>,
-    /// Where downloads of PyPI packages are counted.
+    /// The address of a counter of PyPI downloads.
     pub pypi_downloads: Option<String>,
 }
 

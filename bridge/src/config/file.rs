@@ -41,7 +41,7 @@ use super::pages::{Feature, PagesConfig};
 use super::secrets::{FILE_RULE, SecretsConfig, passphrase_file};
 use super::traces::{ENDPOINT_RULE, Endpoint};
 
-/// Nobody writes so much by hand, in bytes.
+/// The most bytes of the file: more than anybody writes by hand.
 const MAX_SIZE: u64 = 1024 * 1024;
 
 const GRANTS: &[Key<HostConfig>] =
@@ -169,7 +169,7 @@ fn per_minute(n: u32) -> Option<u32> {
     (n > 0).then_some(n)
 }
 
-/// The settings in the file at `path`; the defaults when there is none.
+/// The settings in the file at `path`. The defaults when there is no file.
 ///
 /// # Errors
 /// When others could have written it, it cannot be read, or something in it is wrong.
@@ -177,7 +177,7 @@ pub fn read(path: &Path) -> Result<HostConfig, ConfigError> {
     Ok(read_there(path)?.unwrap_or_default())
 }
 
-/// The settings in the file at `path`; `None` when there is none.
+/// The settings in the file at `path`. None when there is no file.
 ///
 /// # Errors
 /// As of [`read`].
@@ -202,7 +202,7 @@ pub fn read_there(path: &Path) -> Result<Option<HostConfig>, ConfigError> {
     }
 }
 
-/// Whoever may write the file decides what origins may do.
+/// Checks who may write the file: a writer decides what origins may do.
 fn check(file: &File) -> Result<(), String> {
     let found = file.metadata().map_err(|error| error.to_string())?;
     if !found.is_file() {

@@ -20,7 +20,7 @@ pub const OWNER: &str = "owner";
 /// The settings in `config.toml`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostConfig {
-    /// How long an `ALLOW_ONCE` lasts when the grant does not say.
+    /// The length of an `ALLOW_ONCE` if the grant does not say.
     pub once: Duration,
     /// A run that is not used for this long is purged.
     pub run_stale: Duration,
@@ -34,11 +34,11 @@ pub struct HostConfig {
     pub first_use: FirstUse,
     /// True if metrics tell of each origin what it called. An origin is a site that the person's browser visited.
     pub metrics_of_origins: bool,
-    /// Where metrics are listened for, on loopback.
+    /// The loopback address of the metrics listener.
     pub metrics_listen: Option<SocketAddr>,
-    /// Where traces are sent.
+    /// The collector that gets traces.
     pub traces_endpoint: Option<Endpoint>,
-    /// How many of a hundred calls are traced.
+    /// The number of traced calls in a hundred.
     pub traces_sample: u32,
     /// True if a trace names the origin. An origin is a site that the person's browser visited.
     pub traces_of_origins: bool,
@@ -48,7 +48,7 @@ pub struct HostConfig {
     pub catalog: CatalogConfig,
     /// The sites that no tool opens in the person's browser.
     pub sites: Sites,
-    /// Where secrets are kept.
+    /// The settings for the place of secrets.
     pub secrets: SecretsConfig,
     /// The parts of the page API that web pages have.
     pub pages: PagesConfig,
@@ -100,15 +100,15 @@ impl FirstUse {
 pub struct OriginLimits {
     /// The budget of a run that asks for none, and the most that it may ask for. `None`: no limit.
     pub max_calls_per_run: Option<u32>,
-    /// Calls at the same time; 0: no limit.
+    /// Calls at the same time; 0 means no limit.
     pub concurrent: u32,
-    /// Calls that may wait; 0: what is beyond the limits is refused at once.
+    /// Calls that may wait; 0 means that calls beyond the limits are refused at once.
     pub queue: u32,
-    /// How long a call may wait, in milliseconds; 0: not at all.
+    /// How long a call may wait, in milliseconds; 0 means not at all.
     pub queue_wait_ms: u64,
     /// Calls per minute. `None`: no limit.
     pub per_minute: Option<u32>,
-    /// How long a call may take that does not say. `None`: what its server's definition says.
+    /// The time limit of a call that names none. None means the limit in its server's definition.
     pub default_timeout: Option<Duration>,
 }
 
@@ -121,7 +121,7 @@ pub struct ServerLimits {
     pub concurrent: Option<u32>,
     /// Calls per minute, from all origins together. `None`: no limit.
     pub per_minute: Option<u32>,
-    /// How long a call may take that does not say. `None`: nothing is said for this server.
+    /// The time limit of a call that names none. None if nothing is set for this server.
     pub default_timeout: Option<Duration>,
 }
 

@@ -17,7 +17,7 @@ use super::{ConfigError, HostConfig};
 pub struct LiveConfig {
     current: RefCell<Rc<HostConfig>>,
     refused: RefCell<Option<String>>,
-    /// How often others have come into force.
+    /// How often new settings have come into force.
     changes: Cell<u64>,
 }
 
@@ -35,13 +35,13 @@ impl LiveConfig {
         self.current.borrow().clone()
     }
 
-    /// Why the file as it is now is not in force.
+    /// The reason why the present file is not in force.
     #[must_use]
     pub fn refused(&self) -> Option<String> {
         self.refused.borrow().clone()
     }
 
-    /// How often others have come into force.
+    /// How often new settings have come into force.
     #[must_use]
     pub fn changes(&self) -> u64 {
         self.changes.get()

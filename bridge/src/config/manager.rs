@@ -11,12 +11,12 @@ use std::time::Duration;
 pub struct ServiceManager {
     /// Its socket: a path, or `@` and an abstract name.
     pub socket: OsString,
-    /// How long it waits for a sign of life, if it waits for any.
+    /// The time within which it expects a sign of life, if it expects any.
     pub watchdog: Option<Duration>,
 }
 
 impl ServiceManager {
-    /// From `NOTIFY_SOCKET`, `WATCHDOG_USEC` and `WATCHDOG_PID`.
+    /// Reads `NOTIFY_SOCKET`, `WATCHDOG_USEC` and `WATCHDOG_PID`.
     pub(super) fn from_env() -> Option<Self> {
         let socket = env::var_os("NOTIFY_SOCKET").filter(|value| !value.is_empty())?;
         let get = |name| env::var(name).ok();
@@ -25,7 +25,7 @@ impl ServiceManager {
     }
 }
 
-/// None where another process is meant, whose environment we have.
+/// The time of the watchdog. None if another process is meant, whose environment this one has inherited.
 fn watchdog(usec: Option<String>, pid: Option<String>, own: u32) -> Option<Duration> {
     let is_ours = pid.is_none_or(|pid| pid.parse() == Ok(own));
     let usec = usec?.parse().ok().filter(|usec| *usec > 0 && is_ours)?;

@@ -48,7 +48,7 @@ pub const SWITCHES: &[&str] = &[
 /// How long a bridge that a client started stays without clients.
 const IDLE_EXIT: Duration = Duration::from_secs(300);
 
-/// How the bridge is set up: the switches, and the file.
+/// The bridge's setup: the switches, and the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
     /// One runner process per server (`HARBOR_MCP_ISOLATION`, on unless `0`).
@@ -63,7 +63,7 @@ pub struct Settings {
     pub host: HostConfig,
     /// The features of the kernel that sandboxes are not to use (`HARBOR_SANDBOX_OFFER`).
     pub offered: Lowered,
-    /// Where metrics are listened for, whatever the file says (`serve --metrics`).
+    /// The address of the metrics listener, whatever the file says (`serve --metrics`).
     pub metrics: Option<SocketAddr>,
     /// The environment's settings for traces (`OTEL_…`).
     pub traces: TracesEnvironment,

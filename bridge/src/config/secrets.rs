@@ -12,7 +12,7 @@ pub const FILE_RULE: &str = "the absolute path of a file with the passphrase";
 /// The settings for secrets in `config.toml`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SecretsConfig {
-    /// Where the person wants them.
+    /// The person's choice of the place.
     pub store: Choice,
     /// A file with their passphrase.
     pub passphrase_file: Option<PathBuf>,

@@ -41,10 +41,10 @@ const OWN_HEADERS: &[&str] = &[
 /// Bytes of headers that are sent at most.
 const MAX_HEADERS: usize = 8 * 1024;
 
-/// Where traces are sent.
+/// The collector that gets traces.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Endpoint {
-    /// As it was written, for the person.
+    /// The address as it was written, for the person.
     written: String,
     url: Url,
 }
@@ -59,7 +59,7 @@ impl Endpoint {
         Some(endpoint)
     }
 
-    /// An address that is taken as it is.
+    /// An address that is used unchanged.
     fn of_traces(text: &str) -> Option<Self> {
         let url = Url::parse(text).ok()?;
         let has_password = !url.username().is_empty() || url.password().is_some();
@@ -70,13 +70,13 @@ impl Endpoint {
         fits.then(|| Self { written: text.to_owned(), url })
     }
 
-    /// As it was written.
+    /// The address in written form.
     #[must_use]
     pub fn written(&self) -> &str {
         &self.written
     }
 
-    /// Where to connect: a name or an address, and the port.
+    /// The place to connect to: a name or an address, and the port.
     #[must_use]
     pub fn place(&self) -> (Host<&str>, u16) {
         (self.url.host().unwrap_or(Host::Domain("")), self.url.port_or_known_default().unwrap_or(80))
@@ -106,7 +106,7 @@ impl fmt::Display for Endpoint {
 pub struct Headers(Vec<(String, String)>);
 
 impl Headers {
-    /// As OpenTelemetry writes them: `name=value,name=value`, values percent-encoded.
+    /// Reads headers in OpenTelemetry's form: `name=value,name=value`, values percent-encoded.
     fn parse(text: &str) -> Option<Self> {
         let pairs = text.split(',').map(str::trim).filter(|pair| !pair.is_empty());
         let headers: Vec<_> = pairs.map(header).collect::<Option<_>>()?;

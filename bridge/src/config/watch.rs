@@ -98,7 +98,7 @@ fn is_begun(events: &[u8], now: &ConfigFingerprint) -> bool {
     !is_link && kinds(events).all(|kind| kind == AddWatchFlags::IN_CREATE)
 }
 
-/// The kind of each event: `wd, mask, cookie, length` of four bytes each, and so many bytes of a name.
+/// The kind of each event. An event is `wd, mask, cookie, length` of four bytes each, and a name of `length` bytes.
 fn kinds(events: &[u8]) -> impl Iterator<Item = AddWatchFlags> {
     let number = |at: usize| {
         let bytes = events.get(at..at + 4).and_then(|bytes| <[u8; 4]>::try_from(bytes).ok());

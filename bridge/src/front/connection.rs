@@ -30,7 +30,7 @@ use crate::router::Router;
 use crate::router::client::Client;
 use crate::router::version_mismatch;
 
-/// Where large frames are parsed.
+/// Parses large frames.
 static ASIDE: Aside = Aside::new();
 
 /// How long a program on the socket may take to attach.

@@ -24,7 +24,7 @@ const TOLD: Duration = Duration::from_secs(60);
 #[derive(Debug, Default)]
 pub(super) struct DescriptorReserve {
     held: Vec<File>,
-    /// The first number that no client gets. The kernel gives the lowest free one.
+    /// The first descriptor number that no client gets. The kernel gives the lowest free number.
     end: RawFd,
     told: Option<Instant>,
     /// Connections that found no room since the log was told.
@@ -32,14 +32,14 @@ pub(super) struct DescriptorReserve {
 }
 
 impl DescriptorReserve {
-    /// For a process that may have `limit` open files.
+    /// The reserve of a process that may have `limit` open files.
     pub(super) fn of(limit: u64) -> Self {
         let spare = (limit / SHARE).clamp(*SPARE.start(), *SPARE.end());
         let end = RawFd::try_from(limit.saturating_sub(spare)).unwrap_or(RawFd::MAX);
         Self { end, ..Self::default() }
     }
 
-    /// True if this number is one that no client gets.
+    /// True if no client gets this number.
     pub(super) fn is_past(&self, descriptor: RawFd) -> bool {
         descriptor >= self.end
     }
@@ -66,7 +66,7 @@ impl DescriptorReserve {
         left.is_some()
     }
 
-    /// Counts a connection that found no room. Gives the count if the log is to be told.
+    /// Counts a connection that found no room. Returns the count if it should be logged.
     pub(super) fn note(&mut self, now: Instant) -> Option<u64> {
         self.crowded += 1;
         if self.told.is_some_and(|told| now.duration_since(told) < TOLD) {

@@ -63,7 +63,7 @@ impl fmt::Display for MetricsError {
 
 impl std::error::Error for MetricsError {}
 
-/// The listener, if one is wanted: on the address of the command line, else on that of `config.toml` as it is now.
+/// The listener, if one is wanted: on the address of the command line, else on the present one of `config.toml`.
 #[derive(Debug)]
 pub struct Exporter {
     router: Weak<Router>,

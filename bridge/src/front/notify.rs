@@ -26,7 +26,7 @@ const LEAST: Duration = Duration::from_millis(10);
 /// How long to wait while the manager has no room for `READY=1`.
 const READY_LIMIT: Duration = Duration::from_secs(2);
 
-/// A service manager to tell; nobody if there is none.
+/// The service manager that gets reports, if there is one.
 #[derive(Debug, Default)]
 pub struct Notifier {
     socket: Option<UnixDatagram>,
@@ -47,7 +47,7 @@ impl Notifier {
         }
     }
 
-    /// Tells it that the bridge is about to end. Signs of life go on until then.
+    /// Reports that the bridge is about to end. Signs of life go on until then.
     pub fn stopping(&self, why: &str) {
         if let Some(socket) = &self.socket {
             tell(socket, &format!("STOPPING=1\nSTATUS=ending: {why}"));

@@ -34,13 +34,13 @@ use harbor_home::dial::{self, DIAL_LIMIT, Role};
 /// The buffer of one direction, in bytes.
 const PUMP: usize = 64 * 1024;
 
-/// How long the bridge has for last words after the browser is gone. Browsers kill their host after 2 s.
+/// How long the bridge may still send after the browser is gone. Browsers kill their host after 2 s.
 const LAST_WORDS: Duration = Duration::from_millis(1000);
 
 /// The longest list of browsers with a native host, in bytes.
 const MAX_INSTALLED: u64 = 1024 * 1024;
 
-/// How a direction ended.
+/// The end of a direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
     /// Stdin ended: the port was closed.
@@ -66,7 +66,7 @@ pub fn extension_id(args: &[OsString]) -> Option<String> {
     is_id(id).then(|| id.to_owned())
 }
 
-/// True if the native host was installed for this extension: Harbor's own, or one that `harbor host install` was told of.
+/// True if the native host was installed for this extension: Harbor's own, or one named to `harbor host install`.
 fn is_registered(paths: &Paths, extension_id: &str) -> bool {
     if is_harbor(extension_id) {
         return true;
@@ -81,8 +81,8 @@ fn is_registered(paths: &Paths, extension_id: &str) -> bool {
     ids.any(|id| id == extension_id)
 }
 
-/// Serves one port of a browser until it closes; gives the process's exit code. The browser sees any end of this process
-/// as the end of the port.
+/// Serves one port of a browser until it closes. Returns the process's exit code. The browser sees any end of
+/// this process as the end of the port.
 #[must_use]
 pub fn run(paths: &Paths, args: &[OsString]) -> u8 {
     let (Ok(stdin), Ok(mut stdout)) = (unbuffered(io::stdin()), unbuffered(io::stdout())) else { return 1 };
@@ -119,8 +119,8 @@ fn say_failure(stdout: &mut impl Write, code: Code, message: &str) -> u8 {
     1
 }
 
-/// Copies until one direction ends. If the other may still carry something, it gets `last_words` to finish. Its thread
-/// may stay blocked in a read, which ends with the process.
+/// Copies until one direction ends. If the other direction may still carry something, it gets `last_words` to
+/// finish. Its thread may stay blocked in a read until the process ends.
 fn relay(
     bridge: UnixStream,
     browser_in: impl Read + Send + 'static,

@@ -29,16 +29,16 @@ use super::descriptor_reserve::DescriptorReserve;
 use crate::router::client::Client;
 use crate::router::{Router, crowded};
 
-/// How many programs may be connected at once without having attached.
+/// The most connected programs that have not attached.
 const MAX_UNATTACHED: usize = 64;
 
 /// The same limit while only the descriptors held back are left.
 const MAX_IN_CROWD: usize = 2;
 
-/// How long the owner has in that case, to ask about the bridge or to end it.
+/// How long the owner's connection may last in that case, to ask about the bridge or to end it.
 const IN_PASSING: Duration = Duration::from_secs(10);
 
-/// Accepts connections for ever, each in a task of its own. `anew` gives a socket in place of one that is gone.
+/// Accepts connections for ever, each in a task of its own. `anew` brings a new socket when the old one is gone.
 ///
 /// # Errors
 /// When the listener breaks.
@@ -112,8 +112,8 @@ fn note(room: &mut DescriptorReserve, why: &str) {
     }
 }
 
-/// A place among the connections that have not attached. If there are too many, the one that has been silent the longest
-/// goes: our own programs speak at once.
+/// Gives a place among the connections that have not attached. If there are too many, the longest silent one
+/// is closed, since our own programs speak at once.
 fn make_room(unattached: &mut VecDeque<Weak<Notify>>, most: usize) -> Rc<Notify> {
     unattached.retain(|waiting| waiting.strong_count() > 0);
     if unattached.len() >= most

@@ -25,7 +25,7 @@ impl Host {
         self.consent.forget_source(id.as_str());
     }
 
-    /// The change that is to be accepted, of a server that runs another program than before.
+    /// The change of a server that runs another program than before. The person must accept it.
     #[must_use]
     pub fn server_change(&self, id: &ServerId) -> Option<ServerChange> {
         self.suspended.change(&id.into())

@@ -113,7 +113,7 @@ impl Admission {
         }
     }
 
-    /// Forgets origins and servers that nobody has used for a while.
+    /// Forgets origins and servers that have not been used for a while.
     pub fn purge(&self) {
         let now = self.now();
         self.limiter.borrow_mut().purge(now);

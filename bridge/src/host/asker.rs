@@ -64,7 +64,7 @@ impl Asker {
     /// Reads an asker from a request's fields.
     ///
     /// # Errors
-    /// Which field is wrong, or that an AI client may only speak for itself.
+    /// Names the wrong field, or says that an AI client may only speak for itself.
     pub fn new(
         sender: &Rc<Sender>,
         origin: Option<&str>,

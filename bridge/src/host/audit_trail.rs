@@ -31,12 +31,12 @@ pub struct AuditTrail {
     audit: Audit,
     config: Rc<LiveConfig>,
     refusals: RefCell<Flood>,
-    /// The bridge's name in records of events that nobody has caused.
+    /// The bridge's name in records of events that no client caused.
     bridge: Arc<str>,
 }
 
 impl AuditTrail {
-    /// A trail in `audit`; `config` says whether nothing may happen without it.
+    /// A trail in `audit`; `config` tells if the trail is required before anything happens.
     #[must_use]
     pub fn new(audit: Audit, config: Rc<LiveConfig>) -> Self {
         let bridge = "harbor".into();
@@ -85,14 +85,14 @@ impl AuditTrail {
         }
     }
 
-    /// The record of a call that failed, if it gets a line. It also stands for earlier ones that got none.
+    /// The record of a failed call, if it gets a line. Its count includes earlier failures that got no line.
     fn counted(&self, origin: &str, record: AuditRecord) -> Option<AuditRecord> {
         let before = self.refusals.borrow_mut().note(origin, boot_clock())?;
         let count = (before > 0).then_some(before + 1);
         Some(AuditRecord { count, ..stamped(record) })
     }
 
-    /// Writes down an event that nobody has caused.
+    /// Writes down an event that no client has caused.
     pub fn noted(&self, event: &'static str, record: AuditRecord) {
         self.append(AuditRecord { event, by: self.bridge.clone(), ..stamped(record) });
     }
@@ -118,7 +118,7 @@ impl AuditTrail {
         }
     }
 
-    /// True if nothing may be answered before it is written down.
+    /// True if an answer may be given only after it is written down.
     #[must_use]
     pub fn is_required(&self) -> bool {
         self.config.now().audit_required
@@ -179,7 +179,7 @@ fn stamped(record: AuditRecord) -> AuditRecord {
     AuditRecord { timestamp: wall_clock(), ..record }
 }
 
-/// The call was made, but nobody may hear of its result before it is written down.
+/// The error for a call that was made, but whose result could not be written down and so is not told.
 fn not_told(why: &str) -> ErrorBody {
     let message = format!(
         "the call ran, but the audit log cannot be written ({why}), and the configuration says `auditRequired`: Harbor \

@@ -52,7 +52,7 @@ pub struct ToolAnswer {
     pub beside: Vec<String>,
     /// How long the source took.
     pub took: Duration,
-    /// The tool's hash at the time of the call; none where its source does not list its tools.
+    /// The tool's hash at the time of the call. None if its source does not list its tools.
     pub hash: Option<ToolHash>,
 }
 
@@ -122,6 +122,10 @@ impl Host {
                 call.arguments = compact(&call.arguments);
             }
         }
+        if let Some(server) = call.source.as_server() {
+            let party = call.audience.answerer.take();
+            call.audience.answerer = self.with_model(server, &caller, &call.consent, party);
+        }
         let source = self.sources.get(&call.source);
         let at_rest = source.as_ref().filter(|_| call.unless_stopped).and_then(|source| source.at_rest());
         let note = match at_rest {
@@ -131,8 +135,8 @@ impl Host {
         NotedCall { caller, call, note }
     }
 
-    /// Makes a call: the one road to a tool, whoever asks. If the future is dropped or its time ends, the
-    /// source is told.
+    /// Makes a call. Every caller reaches a tool only by this function. If the future is dropped or its time
+    /// ends, the source is told.
     ///
     /// # Errors
     /// Why there is no result.
@@ -216,14 +220,14 @@ impl Host {
         Err(error)
     }
 
-    /// Checks permission before existence, so that nobody can probe for names.
+    /// Checks the permission before it checks that the tool exists, so that nobody can probe for names.
     fn may_call(&self, asker: &Asker, call: &ToolCall) -> Result<(), ErrorBody> {
         self.offers(asker, Feature::ToolCalling)?;
         self.permissions.check(asker, Scope::McpToolsCall, Some((&call.source, &call.tool))).map(drop)
     }
 
-    /// The way of a call, once everything that it waits for is there. None if the person has to be asked
-    /// about it as it is now.
+    /// Prepares a call: waits for its source, slot and consent. None if the person has to be asked about it
+    /// as it is now.
     async fn way(
         &self,
         caller: &Caller,
@@ -321,8 +325,8 @@ impl Host {
         Ok(source)
     }
 
-    /// The call's time limit. The first of these counts: the call's own, the source's in the configuration,
-    /// the one in its definition, the origin's.
+    /// The call's time limit: the call's own, else the source's from the configuration, else the
+    /// definition's, else the origin's.
     fn time_limit_of(
         &self,
         call: &ToolCall,
@@ -336,8 +340,8 @@ impl Host {
         time_limit(default, call.time, call.audience.may_take_longer())
     }
 
-    /// Waits for the origin's slots for a call that came at `began`. Where a server has its own limit for each origin, its slot
-    /// is waited for first: a call that waits for one server keeps no slot from calls to others.
+    /// Waits for the origin's slots for a call that came at `began`. If a server has its own limit for each origin,
+    /// the call waits for that slot first. So a call that waits for one server takes no slot from calls to others.
     pub(super) async fn origin_slots(
         &self,
         caller: &Caller,
@@ -367,7 +371,7 @@ impl Host {
         slots.await.map_err(|refusal| rate_limited(entrant.origin, id, refusal))
     }
 
-    /// The hash of the tool, if it may be called. Where a source's tools cannot be listed, only the owner calls them.
+    /// The hash of the tool, if it may be called. If a source's tools cannot be listed, only the owner may call them.
     fn tool_as_it_is(
         &self,
         caller: &Caller,
@@ -407,7 +411,7 @@ async fn told(
     }
 }
 
-/// The answer of a source. If the right to ask for it is taken back first, the source is told to stop.
+/// Waits for the answer of a source. If the right to ask is taken back first, tells the source to stop.
 pub(super) async fn unless_ended(
     id: &SourceId,
     running: Option<&Running>,
@@ -441,7 +445,7 @@ fn of_origin(limits: &OriginLimits) -> CallLimits {
     }
 }
 
-/// How many calls of one origin a server takes at once, where it has a limit of its own for that.
+/// How many calls of one origin a server takes at once, if it has its own limit for that.
 fn at_server(caller: &Caller, of_server: &ServerLimits) -> Option<u32> {
     of_server.concurrent.filter(|_| matches!(caller, Caller::Origin(_)))
 }

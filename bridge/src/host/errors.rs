@@ -34,7 +34,7 @@ impl ErrorReader {
     }
 }
 
-/// For the owner: origins must not learn which names there are.
+/// The error for an unknown id, for the owner only, since origins must not learn names.
 pub(super) fn not_found<'a>(id: &SourceId, defined: impl IntoIterator<Item = &'a str>) -> ErrorBody {
     let message = match id.kind() {
         SourceKind::Server => format!("no server {id} is defined{}", hint(id.as_str(), defined)),
@@ -252,7 +252,7 @@ pub(super) fn no_answer(id: &SourceId, failure: &Failure, reader: ErrorReader) -
     }
 }
 
-/// The server may have done the call, or not. Where it is and how it answers is only for the owner.
+/// The error for a call that the server may or may not have done. Only the owner learns where the server is and how it answers.
 fn lost_on_the_way(id: &SourceId, why: &str, reader: ErrorReader) -> ErrorBody {
     let message = match reader {
         ErrorReader::Owner => format!("{id} gave no answer: {}", shown(why)),
@@ -293,7 +293,7 @@ fn shown(path: &str) -> &str {
     if path.is_empty() { "/" } else { path }
 }
 
-/// Why a server does not run although it was to be started.
+/// The error for a server that should have been started but does not run.
 #[must_use]
 pub fn start_failed(id: &ServerId, why: &StartError) -> ErrorBody {
     match why {

@@ -9,6 +9,6 @@ use std::net::SocketAddr;
 pub struct Exporting {
     /// The address.
     pub at: Option<SocketAddr>,
-    /// Why they are not served although they should be.
+    /// The reason why metrics are not served although they should be.
     pub refused: Option<String>,
 }

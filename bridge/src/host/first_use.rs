@@ -22,7 +22,7 @@ use super::{Host, RequestedGrant};
 use crate::config::FirstUse;
 use crate::store::StoreError;
 
-/// The scopes without which `harbor mcp` is of no use.
+/// The scopes that `harbor mcp` needs to be of any use.
 const FIRST: [Scope; 2] = [Scope::McpToolsList, Scope::McpToolsCall];
 
 /// The name under which the audit log has these grants.
@@ -37,7 +37,7 @@ impl Host {
         }
     }
 
-    /// An AI client has come. Gives true if it got its first grants, for these tools or for all.
+    /// Welcomes an AI client. True if it got its first grants, for these tools or for all.
     ///
     /// # Errors
     /// When the disk refuses: then nothing is granted.
@@ -63,7 +63,7 @@ impl Host {
         self.permissions.knows(name) || self.newcomers.unnoted.borrow().contains(name)
     }
 
-    /// True if an AI client of this name would get its first grants now. If the disk does not answer, false.
+    /// True if an AI client of this name would get its first grants now. False if the disk does not answer.
     pub async fn would_be_new(&self, origin: &Origin) -> bool {
         let name = origin.as_str();
         if !origin.is_client()

@@ -70,7 +70,7 @@ pub(super) fn view(key: &Key, grant: &Grant) -> GrantView {
     }
 }
 
-/// Takes a row of the disk, and gives its key. A row that makes no sense may have been a DENY, so it becomes one.
+/// Takes a row from the disk, and returns its key. A row without sense may have been a DENY, so it becomes a DENY.
 pub(super) fn restore(grants: &mut Grants, row: Row) -> Option<Key> {
     let (origin, profile, scope) = match &row {
         Row::Whole(grant) => (&grant.origin, &grant.profile, &grant.scope),

@@ -46,8 +46,8 @@ struct SourceSight<'a> {
 
 impl SourceSight<'_> {
     /// A tool is seen if the permission to list covers it. If there are permissions to call (in whatever
-    /// tab), one of them must cover it too. An origin that was allowed two tools has no use for the names of
-    /// the others; one that was denied all has no use for any.
+    /// tab), one of them must cover it too. An origin that may use two tools does not need the names of
+    /// others, and an origin without tools needs none.
     fn has(&self, tool: &str) -> bool {
         self.list.covers(tool) && self.call.as_ref().is_none_or(|call| call.covers(tool))
     }
@@ -120,8 +120,8 @@ impl Host {
         Ok(servers.collect())
     }
 
-    /// The lists of one kind, other than tools, of the servers of which an origin may use every tool. For a
-    /// server that does not run and that a request starts: its last list.
+    /// The lists of one kind, other than tools, of the servers of which an origin may use every tool. A
+    /// server that does not run, but that a request starts, counts with its last list.
     ///
     /// # Errors
     /// Why it may not know of any.

@@ -226,11 +226,11 @@ const ORIGIN_CALLS: Family = family(
 const ORIGIN_DECISIONS: Family =
     family(Counter, "harbor_origin_decisions", "", "Decisions about permissions of an origin.");
 
-/// The code of a result in which the tool says that it has failed: the word of OpenTelemetry's conventions for MCP.
+/// The error code of a result in which the tool says that it has failed, from OpenTelemetry's conventions for MCP.
 pub(super) const TOOL_ERROR: &str = "tool_error";
 
 impl Host {
-    /// All metrics, as text; nothing is measured for it.
+    /// All metrics, as text. Measures nothing for it.
     #[must_use]
     pub fn metrics(
         &self,

@@ -38,6 +38,7 @@ mod remarks_audience;
 mod requests;
 mod running;
 mod runs;
+mod sampling;
 mod server_views;
 mod settling;
 pub mod source;
@@ -98,6 +99,7 @@ pub use usable::Usable;
 use admission::Admission;
 use asker::{Asker, Sender};
 use consent::Consent;
+use consent::sampling_call::Sampler;
 use newcomers::Newcomers;
 use news::Listeners;
 use settling::keep_trying;
@@ -116,7 +118,7 @@ pub struct Host {
     pub sources: Rc<Sources>,
     /// The contents of `config.toml`.
     pub config: Rc<LiveConfig>,
-    /// What origins may do: the grants.
+    /// The grants of origins.
     pub permissions: Rc<Permissions>,
     /// The tools as the person saw them.
     pub registry: Registry,
@@ -137,6 +139,7 @@ pub struct Host {
     pub consent: Consent,
     /// True if the record of the AI clients that had been here was lost.
     nobody_is_new: bool,
+    sampler: Sampler,
     /// The state of the metrics endpoint; its server sets it.
     pub exporting: RefCell<Exporting>,
     /// The faults of model providers, a sentence each; the code that asks the providers sets them.
@@ -144,7 +147,7 @@ pub struct Host {
     /// Conversations that the disk has not taken, each with the reason.
     pub unsaved_sessions: RefCell<Vec<String>>,
     database: Rc<Database>,
-    /// How the database was lost, if what is left of it still lies there.
+    /// How the database was lost, if its remains are still there.
     lost: Option<String>,
     traces: Rc<Traces>,
 }
@@ -204,6 +207,7 @@ impl Host {
             waking: Rc::default(),
             consent,
             nobody_is_new,
+            sampler: Sampler::default(),
             exporting: RefCell::default(),
             wrong_models: RefCell::default(),
             unsaved_sessions: RefCell::default(),
@@ -238,13 +242,13 @@ impl Host {
         }
     }
 
-    /// Forgets the lists of a server that was removed. Gives how many of its tools were pinned.
+    /// Forgets the lists of a server that was removed. Returns how many of its tools were pinned.
     pub async fn forget(&self, id: &ServerId) -> usize {
         self.offered.forget(id).await;
         self.registry.forget(&id.into()).await
     }
 
-    /// Hears that a source's tools were listed: those that nobody has seen are pinned, and what has changed is told.
+    /// Handles a new list of a source's tools: pins tools that are new, and reports changed ones.
     pub fn on_tools(&self, source: &SourceId, tools: &ToolList) {
         for change in self.registry.on_tools(source, tools) {
             let what = if change.is_new { "there is a new tool" } else { "a tool has changed" };
@@ -267,8 +271,8 @@ impl Host {
         self.registry.vouch_for(source, tools);
     }
 
-    /// A connection has gone: its runs end. With the last one of a browser session, the grants bound to its
-    /// tabs end too.
+    /// Handles the end of a connection: its runs end. With the last connection of a browser session, the
+    /// grants bound to its tabs end too.
     pub fn leave(&self, sender: &Sender, named_session: bool) {
         self.runs.end_client(sender.client);
         self.supervisor.client_left(sender.client);
@@ -276,10 +280,10 @@ impl Host {
         self.consent.client_left(sender);
     }
 
-    /// Begins a run of so many calls, for anybody who may call a tool.
+    /// Begins a run of at most `asked` calls, for anybody who may call a tool.
     ///
     /// # Errors
-    /// Why there is none.
+    /// Why there is no run.
     pub async fn create_run(
         &self,
         asker: &Asker,
@@ -316,7 +320,7 @@ impl Host {
     /// The server with this id.
     ///
     /// # Errors
-    /// When there is none.
+    /// When there is no such server.
     pub fn server(&self, id: &ServerId) -> Result<Rc<Server>, ErrorBody> {
         self.supervisor.get(id).ok_or_else(|| self.unknown(&id.into()))
     }
@@ -324,7 +328,7 @@ impl Host {
     /// The source with this id.
     ///
     /// # Errors
-    /// When there is none.
+    /// When there is no such source.
     pub fn source(&self, id: &SourceId) -> Result<Rc<dyn ToolSource>, ErrorBody> {
         self.sources.get(id).ok_or_else(|| self.unknown(id))
     }
@@ -332,7 +336,7 @@ impl Host {
     /// Checks that there is a source of this id. The owner is told if there is none.
     ///
     /// # Errors
-    /// When there is none.
+    /// When there is no such source.
     pub fn must_exist(&self, id: &str) -> Result<(), ErrorBody> {
         let id = SourceId::parse(id).ok_or_else(|| invalid("enabled_servers", "ids of servers"))?;
         match self.sources.get(&id) {

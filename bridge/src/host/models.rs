@@ -71,7 +71,7 @@ impl Host {
         self.permissions.knows_session(session)
     }
 
-    /// Waits until an origin may no longer put a prompt to a model; gives the reason.
+    /// Waits until an origin may no longer put a prompt to a model. Returns the reason.
     pub async fn model_permit_ended(&self, asker: &Asker, tools: bool) -> ErrorBody {
         loop {
             let changed = self.grants_changed.notified();

@@ -9,7 +9,7 @@ use tokio::sync::Mutex;
 
 use crate::store::met_clients::MetClients;
 
-/// Handles new names one after the other: two connections of one name are one newcomer.
+/// Handles new names one at a time, so that two connections of one name count as one newcomer.
 #[derive(Debug)]
 pub(super) struct Newcomers {
     pub(super) met: Mutex<MetClients>,

@@ -56,9 +56,9 @@ enum CallEnding {
     Open,
     /// Noted as a refusal with this code.
     Refused(Code),
-    /// With a result of so many bytes.
+    /// The call was answered, with a result of this many bytes.
     Answered(u64),
-    /// With this code.
+    /// The call failed, with this code.
     Failed(Code),
 }
 
@@ -94,7 +94,7 @@ impl CallNote {
         self.origin.as_deref().unwrap_or(OWNER)
     }
 
-    /// It has waited so long for its turn.
+    /// Notes how long the call has waited for its turn.
     pub(super) fn set_queued(&self, queued: Duration) {
         self.queued.set(queued);
     }
@@ -114,7 +114,7 @@ impl CallNote {
         self.tool_failed.set(failed);
     }
 
-    /// How long ago that was.
+    /// The time since the call was asked for.
     pub(super) fn asked_for(&self) -> Duration {
         self.asked.get().map(|at| at.elapsed()).unwrap_or_default()
     }

@@ -26,7 +26,7 @@ pub(super) struct Offered {
 }
 
 impl Offered {
-    /// With the lists that earlier bridges have seen.
+    /// Opens the lists that earlier bridges have seen.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -67,7 +67,7 @@ impl Offered {
                 false => offered.table.forget(server_id, Some(kind)).await,
             };
             if let Err(error) = stored {
-                tracing::warn!(%error, "what a server offers is known until the bridge ends only");
+                tracing::warn!(%error, "the lists of a server are known only until the bridge ends");
             }
         });
     }
@@ -77,11 +77,11 @@ impl Offered {
         self.known.borrow().get(&(server.to_string(), kind.in_words())).cloned()
     }
 
-    /// Forgets a server that was removed, or that is another program now.
+    /// Forgets a server that was removed, or that runs another program now.
     pub(super) async fn forget(&self, server: &ServerId) {
         self.known.borrow_mut().retain(|(id, _), _| *id != server.as_str());
         if let Err(error) = self.table.forget(server.to_string(), None).await {
-            tracing::warn!(%server, %error, "what it offered is still on disk");
+            tracing::warn!(%server, %error, "its former lists are still on disk");
         }
     }
 }

@@ -11,11 +11,11 @@ use harbor_policy::scope::Scope;
 
 use super::asker::Asker;
 
-/// Why a check came out as it did.
+/// The error for a check with this verdict.
 pub(super) fn refused(asker: &Asker, scope: Scope, verdict: &Verdict) -> ErrorBody {
     let (origin, scope) = (&asker.origin, scope.as_str());
     let error = match verdict {
-        Verdict::Granted(_) => ErrorBody::new(Code::Internal, "what is granted is not refused"),
+        Verdict::Granted(_) => ErrorBody::new(Code::Internal, "a granted request is not refused"),
         Verdict::Denied => ErrorBody::new(Code::PermissionDenied, format!("{origin} was denied {scope}")),
         Verdict::ToolNotAllowed => {
             let message = format!("{origin} may not use this tool: it is not among the allowed tools");
@@ -142,7 +142,7 @@ pub(super) fn budget_exceeded(run_id: &str) -> ErrorBody {
         .with_json("sent", Json::from_valid("false".into()))
 }
 
-/// There is no such run, or it is somebody else's.
+/// The error for a run that does not exist, or is somebody else's.
 pub(super) fn no_run(run_id: &str) -> ErrorBody {
     let message = "there is no such run; it has ended, or this client did not begin it for this origin";
     ErrorBody::new(Code::NotFound, message).with("run_id", run_id)

@@ -81,7 +81,7 @@ struct BrowserSession {
 /// A grant to be made.
 #[derive(Debug)]
 pub struct RequestedGrant {
-    /// The key that it is for.
+    /// The key that the grant is for.
     pub key: Key,
     /// The grant, and where it holds.
     pub grant: NewGrant,
@@ -114,7 +114,7 @@ pub struct Revoked {
 }
 
 impl Permissions {
-    /// The grants that are on disk. Whoever opens them has those kept trying that the disk refuses (`settling`).
+    /// Opens the grants that are on disk. The caller must keep retrying the grants that the disk refuses (`settling`).
     ///
     /// # Errors
     /// When they cannot be read at all.
@@ -146,8 +146,8 @@ impl Permissions {
         Ok(permissions)
     }
 
-    /// Makes a grant. A DENY holds at once. Calls end that ran on what it denies, or that nothing covers any
-    /// more.
+    /// Makes a grant. A DENY holds at once. Running calls end if it denies them, or if no grant covers them
+    /// any more.
     ///
     /// # Errors
     /// When there is no such grant, it has ended already, or the disk refuses a permission.
@@ -213,8 +213,8 @@ impl Permissions {
         made.map_err(|wrong| wrong_grant(&wrong))
     }
 
-    /// Takes grants back: of one type or all, of one tab or all. If no DENY is among them, that holds at
-    /// once. The calls that ran on them end.
+    /// Takes grants back, of one type or all, of one tab or all. That holds at once if no DENY is among them.
+    /// The calls that ran on them end.
     ///
     /// # Errors
     /// When a DENY would go, and that cannot be written down.
@@ -251,7 +251,7 @@ impl Permissions {
         Ok(Revoked { revoked: !gone.is_empty(), ended, unstored })
     }
 
-    /// A source is gone: what grants hold of its tools ends. Gives those parts.
+    /// Forgets a source that is gone: the parts of grants about its tools end. Returns those parts.
     pub async fn forget_source(&self, sender: &Sender, source: &SourceId) -> Vec<GrantView> {
         let ended = self.grants.borrow_mut().forget_source(source);
         let mut keys = Vec::new();
@@ -285,7 +285,7 @@ impl Permissions {
         self.calls.end(key, |asker, tool| grants.check(key, asker.tab.as_ref(), Some(tool), now))
     }
 
-    /// How many calls run on each grant.
+    /// Counts the calls that run on each grant.
     fn count_running(&self, views: &mut [(Key, Option<Tab>, GrantView)]) {
         let mut grants = self.grants.borrow_mut();
         let now = boot_clock();
@@ -309,7 +309,7 @@ impl Permissions {
         self.grants.borrow().name(source)
     }
 
-    /// Checks whether an origin may do something; for a tool, if one is named.
+    /// Checks if an origin may do something with a scope, and with a tool, if one is named.
     ///
     /// # Errors
     /// Why not, in the words that a call would get.
@@ -358,7 +358,7 @@ impl Permissions {
         permit.map_err(|(scope, verdict)| refused(asker, scope, &verdict))
     }
 
-    /// What an origin may do with many tools at once: the view of its grants in its tab.
+    /// The view of an origin's grants in its tab, to check many tools at once.
     pub fn view(&self, asker: &Asker, scope: Scope) -> View {
         self.grants.borrow_mut().view(&key(asker, scope), asker.tab.as_ref(), boot_clock())
     }
@@ -368,8 +368,8 @@ impl Permissions {
         self.grants.borrow_mut().view_of_all_tabs(&key(asker, scope), boot_clock())
     }
 
-    /// The grants of an origin, or of all; of one profile, if it is given. With a tab, grants bound to other
-    /// tabs are left out.
+    /// Lists the grants of an origin, or of all; of one profile, if it is given. With a tab, grants bound to
+    /// other tabs are left out.
     #[must_use]
     pub fn list(
         &self,
@@ -409,19 +409,19 @@ impl Permissions {
         self.grants.borrow().len()
     }
 
-    /// A tab was closed: ends the grants that are bound to it. Gives their number.
+    /// Ends the grants that are bound to a closed tab. Returns their number.
     pub fn end_tab(&self, tab: u64, session: Option<&str>, profile: Option<&Arc<str>>) -> usize {
         let gone = self.grants.borrow_mut().end_tab(tab, session, profile.map(|name| &**name));
         self.tell_ended(&gone);
         gone.len()
     }
 
-    /// One more connection of a browser session.
+    /// Notes one more connection of a browser session.
     pub fn join(&self, session: &Arc<str>) {
         self.sessions.borrow_mut().entry(session.clone()).or_default().connections += 1;
     }
 
-    /// One connection less. With the last one its session ends; a session with a name ends a little later.
+    /// Handles the end of a connection. With the last one its session ends; a session with a name ends a little later.
     pub fn part(self: &Rc<Self>, session: &Arc<str>, named: bool) {
         if !named {
             return self.end_session(session);
@@ -444,7 +444,7 @@ impl Permissions {
         });
     }
 
-    /// True if this session of a browser is there. One that has just gone counts a little longer.
+    /// True if this session of a browser exists. A session that has just gone counts a little longer.
     pub fn knows_session(&self, session: &str) -> bool {
         self.sessions.borrow().contains_key(session)
     }

@@ -12,8 +12,8 @@ use harbor_ipc_proto::json::with_member;
 use crate::link::{Tool, ToolList};
 use crate::store::pins::Pin;
 
-/// Most pinned tools of one server, and most bytes of their descriptors. A server that makes up tools without end does
-/// not fill memory and disk with them.
+/// The most pinned tools of one server, and the most bytes of their descriptors. So a server that makes up
+/// tools without end does not fill memory and disk.
 const MOST_PINS: usize = 10_000;
 /// See [`MOST_PINS`].
 const MOST_BYTES: usize = 32 * 1024 * 1024;
@@ -60,14 +60,14 @@ impl UnstoredPins {
     }
 }
 
-/// How a tool compares to its pin.
+/// The result of comparing a tool with its pin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PinMatch {
-    /// As it was.
+    /// The tool equals its pin.
     AsSeen,
-    /// Another one.
+    /// The tool differs from its pin.
     Changed,
-    /// It has none: there are too many.
+    /// The tool has no pin, since there are too many.
     NotKept,
 }
 
@@ -126,8 +126,8 @@ impl PinnedTools {
         self.tools.get(name).map(|pinned| &pinned.tool)
     }
 
-    /// True if the pin is one of an earlier version of Harbor, which examined less of the tool, and that part
-    /// is the same.
+    /// True if an earlier version of Harbor made the pin, which examined less of the tool, and that part is
+    /// the same.
     pub(super) fn is_known_in_part(&self, now: &Tool) -> bool {
         let pinned = self.tools.get(&now.name).filter(|pinned| !pinned.is_whole);
         pinned.is_some_and(|pinned| pinned.tool.hash == now.former.unwrap_or(now.hash))
@@ -143,7 +143,7 @@ impl PinnedTools {
         self.changed.values().filter_map(|now| Some((self.get(&now.name)?, now)))
     }
 
-    /// How a tool compares to its pin.
+    /// Compares a tool with its pin.
     pub(super) fn standing(&self, now: &Tool) -> PinMatch {
         match self.get(&now.name) {
             None => PinMatch::NotKept,
@@ -180,8 +180,8 @@ impl PinnedTools {
         is_news
     }
 
-    /// Another version of the server's program is used, and its tools were not listed yet. Until they are,
-    /// the pinned tools count.
+    /// Notes that another version of the server's program is used, whose tools were not listed yet. Until
+    /// they are, the pinned tools count.
     pub(super) fn take_back(&mut self) {
         for name in self.changed.keys() {
             if let Some(pinned) = self.tools.get_mut(name) {

@@ -41,7 +41,7 @@ use crate::store::pins::{Pin, Pins};
 /// The pause between two writings of a server's list: a server may change it without end.
 const LISTED_PAUSE: Duration = Duration::from_secs(2);
 
-/// A change is pushed with the tool as it was and as it is, if both together are no longer than this, in bytes.
+/// The most bytes of a tool's old and new form together that are pushed with a change.
 const MOST_PUSHED: usize = 16 * 1024;
 
 /// The pins, and the descriptor of each tool.
@@ -51,7 +51,7 @@ pub struct Registry {
     pinned: Rc<RefCell<BTreeMap<SourceId, PinnedTools>>>,
     /// Says whether a changed tool is kept from origins.
     config: Rc<LiveConfig>,
-    /// Each server's tools as they are listed; made anew when the list changes.
+    /// Each server's tools as they are listed. Made anew when the list changes.
     written: RefCell<HashMap<SourceId, Rc<ToolListing>>>,
     /// Sources whose listing is being written to the disk.
     storing: Rc<RefCell<HashSet<SourceId>>>,
@@ -62,8 +62,8 @@ pub struct Registry {
     servers: Vec<String>,
 }
 
-/// The tools of one source that origins may see at all, ready to be listed. All names are in one string, and so are all
-/// descriptors: a list goes through all of them.
+/// The tools of one source that origins may see at all, ready to be listed. All names are in one string, and
+/// all descriptors in another, since a list goes through all.
 #[derive(Debug)]
 pub struct ToolListing {
     list: Rc<ToolList>,
@@ -151,7 +151,7 @@ impl Registry {
         before.hash == now.hash || before.hidden == now.hidden && said(before) == said(now)
     }
 
-    /// A server's tools were listed. Pins the new ones; gives the changes to tell.
+    /// Takes a new list of a server's tools. Pins the new ones, and returns the changes to report.
     pub fn on_tools(&self, source: &SourceId, list: &ToolList) -> Vec<ToolChanged> {
         let mut all = self.pinned.borrow_mut();
         let pinned = all.entry(source.clone()).or_default();
@@ -203,7 +203,7 @@ impl Registry {
         news
     }
 
-    /// Pins tools as they are, whatever was pinned before.
+    /// Pins tools as they are now, whatever was pinned before.
     pub fn vouch_for(&self, source: &SourceId, list: &ToolList) {
         let mut all = self.pinned.borrow_mut();
         let pinned = all.entry(source.clone()).or_default();
@@ -272,7 +272,7 @@ impl Registry {
         });
     }
 
-    /// Checks that an origin may have a tool, as far as it is the one that the person saw.
+    /// Checks that an origin may have a tool, so far as it must be the one that the person saw.
     ///
     /// # Errors
     /// Why not.
@@ -315,7 +315,7 @@ impl Registry {
         changes
     }
 
-    /// A tool as it is now, if it is the one with this hash.
+    /// The present form of a tool, if it has this hash.
     ///
     /// # Errors
     /// When there is no such tool, or it has changed again by now.
@@ -332,7 +332,7 @@ impl Registry {
             .with("tool_hash", &hex(&tool.hash)))
     }
 
-    /// Accepts a tool as it is now.
+    /// Accepts a tool in its present form.
     ///
     /// # Errors
     /// As `now`, and when the disk refuses.
@@ -354,7 +354,7 @@ impl Registry {
         self.pinned.borrow().get(source).is_some_and(|pinned| !pinned.is_empty())
     }
 
-    /// Forgets the tools of a server that was removed, or that is another program now. Gives how many were pinned.
+    /// Forgets the tools of a server that was removed, or that runs another program now. Returns how many were pinned.
     pub async fn forget(&self, source: &SourceId) -> usize {
         let pinned = self.pinned.borrow_mut().remove(source);
         self.written.borrow_mut().remove(source);
@@ -365,8 +365,8 @@ impl Registry {
         pinned.map_or(0, |pinned| pinned.tools().count())
     }
 
-    /// The tools of a server that can be listed. A running server: its tools as of now. One that does not
-    /// run, unless it was stopped: the tools that are known of it.
+    /// The tools of a server that can be listed. A running server has its present tools. A server that does
+    /// not run has its known tools, unless it was stopped.
     #[must_use]
     pub fn listed(&self, source: &dyn ToolSource) -> Option<Rc<ToolListing>> {
         let list = match source.tools() {
@@ -397,14 +397,14 @@ impl Registry {
         self.pinned.borrow_mut().get_mut(source).map(PinnedTools::list)
     }
 
-    /// How many tools of a server `changes` would give.
+    /// The number of changed tools of a server.
     #[must_use]
     pub fn changed(&self, source: &dyn ToolSource) -> usize {
         self.pinned.borrow().get(&source.id()).map_or(0, |pinned| pinned.changed().count())
     }
 
-    /// The tools of a server as the person saw them, including those that it does not list now. For tools
-    /// that are not pinned: the last list.
+    /// The tools of a server as the person saw them, including those that it does not list now. An unpinned
+    /// tool counts as in the last list.
     #[must_use]
     pub fn seen(&self, source: &dyn ToolSource) -> ToolList {
         let known = self.known(source).unwrap_or_default();
@@ -423,7 +423,7 @@ impl Registry {
     }
 }
 
-/// The directory as it is named, and without links: a program may use either name. The directory may not exist yet.
+/// The names of a directory: as given, and without links, since a program may use either. The directory need not exist yet.
 fn names_of(directory: &Path) -> Vec<String> {
     let real = directory.parent().and_then(|above| above.canonicalize().ok());
     let real = real.zip(directory.file_name()).map(|(above, name)| above.join(name));

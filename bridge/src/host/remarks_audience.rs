@@ -23,7 +23,7 @@ pub(super) enum Hears {
     Person,
 }
 
-/// Who reads the notes beside a call of this caller. `in_turn`: a turn makes the call for the person.
+/// Finds who reads the notes beside a call of this caller. `in_turn` is true if a turn makes the call for the person.
 pub(super) fn hears(caller: &Caller, in_turn: bool) -> Hears {
     match caller.origin() {
         Some(origin) if !origin.is_client() => Hears::Nothing,
@@ -33,7 +33,7 @@ pub(super) fn hears(caller: &Caller, in_turn: bool) -> Hears {
     }
 }
 
-/// The outcome of a call; nothing where nobody was asked.
+/// The outcome of a call. None if no source was asked.
 pub(super) fn came(answer: &Result<ServerAnswer, UnansweredReason>) -> Option<RemarkedOutcome> {
     let failed =
         |text: &str| Some(RemarkedOutcome::Failed(text[..text.floor_char_boundary(LONGEST)].to_owned()));

@@ -29,14 +29,14 @@ use super::errors::{self, ErrorReader};
 use super::origin_refusals::not_all_tools;
 use super::source;
 use super::traced::{Asking, method_of};
-use super::{AskedTime, Host, calls, time_limit};
+use super::{AskedTime, Consenting, Host, calls, time_limit};
 use crate::config::OriginLimits;
 use crate::link::Audience;
 use crate::store::audit::AuditRecord;
 
 impl Host {
-    /// Asks a server for anything but a tool call, within the time that `asked` and its definition give. If
-    /// the future is dropped or the time is over, the server is told.
+    /// Asks a server for anything but a tool call, within the time that `asked` and its definition give. The
+    /// server is told when the future is dropped or the time is over.
     ///
     /// # Errors
     /// Why there is no result.
@@ -46,7 +46,7 @@ impl Host {
         id: &ServerId,
         operation: Operation<'_>,
         asked: AskedTime,
-        audience: Audience,
+        mut audience: Audience,
     ) -> Result<Json, ErrorBody> {
         let (event, asking) = (event_of(&operation), Asking::begin(self, &caller, id, &operation));
         let record = AuditRecord {
@@ -63,6 +63,8 @@ impl Host {
         }
         if event.is_some() {
             self.trail.is_open().inspect_err(|error| asking.ended(Err(error)))?;
+            let party = audience.answerer.take();
+            audience.answerer = self.with_model(id.clone(), &caller, &Consenting::default(), party);
         }
         let result = self.ask_with_slots(caller, (id, operation), asked, audience, &asking).await;
         asking.ended(result.as_ref());
@@ -106,7 +108,7 @@ impl Host {
         });
     }
 
-    /// Checks permission before existence, so that nobody can probe for names.
+    /// Checks the permission before it checks that the server exists, so that nobody can probe for names.
     async fn may_use(&self, asker: &Asker, id: &ServerId, record: &AuditRecord) -> Result<(), ErrorBody> {
         let id = SourceId::from(id);
         let checked = self.permissions.check(asker, Scope::McpToolsCall, Some((&id, EVERY)));
@@ -228,7 +230,7 @@ fn arguments_of(operation: &Operation<'_>) -> String {
     }
 }
 
-/// The event's name for the audit log; none for requests that only look.
+/// The event's name for the audit log. None for requests that only look.
 fn event_of(operation: &Operation<'_>) -> Option<&'static str> {
     match operation {
         Operation::ReadResource { .. } => Some("read_resource"),

@@ -61,7 +61,7 @@ impl OriginCalls {
         Running { calls: self.clone(), place }
     }
 
-    /// Ends the calls of a key that nothing covers any more, as `check` says. Gives their number.
+    /// Ends the calls of a key that no grant covers any more, as `check` says. Returns their number.
     pub(super) fn end(&self, key: &Key, mut check: impl FnMut(&Asker, (&SourceId, &str)) -> Verdict) -> u32 {
         let mut ended = 0;
         for call in self.places.borrow_mut().iter_mut().flatten() {

@@ -32,7 +32,7 @@ impl Runs {
         Self { runs: Rc::default(), config }
     }
 
-    /// Begins a run of `asked` calls, at most and by default as many as `most`. Gives its id.
+    /// Begins a run of `asked` calls, at most and by default as many as `most`. Returns its id.
     ///
     /// # Errors
     /// When it may not have that many calls, or there are too many runs.

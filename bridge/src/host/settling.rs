@@ -36,7 +36,7 @@ impl Permissions {
                 true
             }
             Err(error) => {
-                tracing::error!(%error, "what was taken away is not stored; it holds, and is tried again");
+                tracing::error!(%error, "a revocation is not stored; it holds, and storing it is tried again");
                 for key in keys.iter().filter(|key| !before.contains(key)) {
                     self.trail.noted("not_stored", about(key));
                 }

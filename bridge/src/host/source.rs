@@ -31,7 +31,7 @@ use crate::supervisor::{
 /// A future that a source returns.
 pub type Answering<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
 
-/// How long a call may take that names no time.
+/// The time limit of a call that names none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DefaultTime {
     /// The time without a sign of progress.
@@ -51,7 +51,7 @@ pub trait ToolSource: Debug {
     /// Its state as clients see it: `running`, or why it is not.
     fn state(&self) -> &'static str;
 
-    /// Its tools as of now; none while it does not run, or has not listed them.
+    /// The present tools of the source. None while it does not run, or has not listed them.
     fn tools(&self) -> Option<Rc<ToolList>>;
 
     /// Its tools as last listed, even if it has ended since.
@@ -63,20 +63,20 @@ pub trait ToolSource: Debug {
     /// True if it does not run, and the next call starts it.
     fn wakes_on_demand(&self) -> bool;
 
-    /// Its state while it does not run and no call starts it; none otherwise.
+    /// The state of the source while it does not run and no call starts it; none otherwise.
     fn at_rest(&self) -> Option<Unavailable>;
 
     /// How long a call may take.
     fn default_time(&self) -> DefaultTime;
 
-    /// A place for one more open request; none if it has as many as it takes.
+    /// A place for one more open request. None if the source has as many as it takes.
     fn slot(&self) -> Option<Slot>;
 
     /// Waits until it runs and its tools are listed. The time is taken off `limit`. The error says why it
     /// cannot be called.
     fn ready<'a>(self: Rc<Self>, limit: &'a mut TimeLimit) -> Answering<'a, Result<(), Unavailable>>;
 
-    /// Waits until a current listing has ended, within a bound of its own. The time is taken off `limit`.
+    /// Waits until a listing in progress has ended, with a bound of its own. The time is taken off `limit`.
     fn listed<'a>(self: Rc<Self>, limit: &'a mut TimeLimit) -> Answering<'a, ()>;
 
     /// Has its tools listed anew, after a call that was refused for something that its list says by now, and
@@ -85,8 +85,8 @@ pub trait ToolSource: Debug {
         Box::pin(std::future::ready(false))
     }
 
-    /// The source that answers `user`, where each user has an instance; none where it is this very source.
-    /// The time is taken off `limit`.
+    /// The instance of the source for `user`, if each user has one. None if this source itself answers. The
+    /// time is taken off `limit`.
     fn instance_for<'a>(
         self: Rc<Self>,
         _user: User<'a>,
@@ -95,7 +95,7 @@ pub trait ToolSource: Debug {
         Box::pin(std::future::ready(Ok(None)))
     }
 
-    /// What it can reach, open and write now, whatever anybody says.
+    /// The data that the source can reach, open and write now, whatever anybody says.
     fn holding<'a>(self: Rc<Self>) -> Answering<'a, Holding>;
 
     /// Facts for consent about one call of it.

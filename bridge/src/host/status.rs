@@ -29,13 +29,13 @@ use crate::supervisor::{ProcessUsage, Server, Stores, UsageMeasurement};
 /// The facts about the clients.
 #[derive(Debug)]
 pub struct Presence {
-    /// How many clients there are.
+    /// The number of clients.
     pub clients: ClientCounts,
     /// Their open requests.
     pub open_requests: u64,
     /// Bytes that they have not read.
     pub unread_bytes: u64,
-    /// How much of that is in memory, in bytes, and the most that may be.
+    /// The unread bytes in memory, and the most that may be there.
     pub held: (u64, u64),
     /// When the bridge began.
     pub began: Instant,

@@ -33,7 +33,7 @@ pub struct Suspended {
     accepted: RefCell<HashMap<ServerId, (String, Option<u64>)>>,
     /// The digests of the programs that each name had before, each with the time of its end.
     former: RefCell<HashMap<ServerId, HashMap<String, u64>>>,
-    /// The suspended servers. As a rule there are none, and each call of an origin looks here.
+    /// The suspended servers. Mostly there are none, and each call of an origin looks here.
     now: RefCell<BTreeMap<SourceId, Other>>,
 }
 
@@ -123,8 +123,8 @@ impl Suspended {
         former.get(id)?.iter().filter(|(other, _)| **other != this).map(|(_, until)| *until).max()
     }
 
-    /// An AI client was configured with this name, nobody knows when. If the name ever had another program,
-    /// this one has to be accepted.
+    /// Notes that an AI client was configured with this name at an unknown time. If the name ever had another
+    /// program, the person must accept this one.
     pub(super) async fn on_named(&self, server: &Server) -> Result<(), StoreError> {
         let id = server.id();
         if self.has(&id.into()) {
@@ -137,7 +137,7 @@ impl Suspended {
         Ok(())
     }
 
-    /// The change of a server that is to be accepted.
+    /// The change of a server that the person must accept.
     pub(super) fn change(&self, source: &SourceId) -> Option<ServerChange> {
         self.now.borrow().get(source).map(|other| change(source, other))
     }
@@ -157,7 +157,7 @@ impl Suspended {
         Ok(())
     }
 
-    /// Accepts a program without the person, since the one before was given nothing.
+    /// Accepts a program without the person, since the program before was given nothing.
     pub(super) async fn settle(&self, server: &Server, program: String) -> Result<(), StoreError> {
         let id = server.id();
         self.file.settle(id, &program).await?;

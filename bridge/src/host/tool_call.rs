@@ -25,11 +25,11 @@ pub struct ToolCall {
     pub arguments: String,
     /// JSON object: MCP's task parameters.
     pub task: Option<String>,
-    /// How long it may take.
+    /// The requested time limit.
     pub time: AskedTime,
     /// The run that it counts in.
     pub run_id: Option<String>,
-    /// True if the call must not wait for a stopped source that no call starts: its caller gets an error.
+    /// True if the call must not wait for a stopped source that no call starts. Its caller gets an error.
     pub unless_stopped: bool,
     /// Those who hear of the call while it is open.
     pub audience: Audience,
@@ -42,7 +42,7 @@ pub struct ToolCall {
 pub struct Consenting {
     /// The conversation that it is part of.
     pub chat: Option<Rc<Chat>>,
-    /// The tool's hash, as the model was told of the tool.
+    /// The hash of the tool when the model was told of it.
     pub told: Option<ToolHash>,
     /// The call's id in its turn.
     pub call_id: Option<String>,
@@ -69,7 +69,7 @@ impl ToolCall {
         self.consent.wish(caller, (&self.source, &self.tool), &self.arguments)
     }
 
-    /// How long the person may take, where the call is an origin's own.
+    /// How long the person may take about an origin's own call.
     pub(super) fn patience(&self) -> Duration {
         self.time.timeout.map_or(Duration::MAX, Duration::from_millis)
     }

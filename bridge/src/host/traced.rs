@@ -46,7 +46,7 @@ pub(super) struct TraceInput<'a> {
 }
 
 impl Host {
-    /// Traces a finished call, if it is one of the sampled ones.
+    /// Traces a finished call, if it is sampled.
     pub(super) fn trace<'a>(&self, seen: impl FnOnce() -> TraceInput<'a>) {
         if let Some(ids) = self.traces.sampled() {
             self.traces.note(self.traced(ids, seen()));
@@ -103,7 +103,7 @@ pub(super) struct Asking<'a> {
     began: Instant,
     queued: Cell<Duration>,
     asked: Cell<Option<Instant>>,
-    /// `cancelled` until something else is set: its caller has left.
+    /// The outcome. It is `cancelled` until something else is set, since a caller may leave.
     ended: Cell<Result<u64, Code>>,
 }
 
@@ -122,12 +122,12 @@ impl<'a> Asking<'a> {
         }
     }
 
-    /// When it came.
+    /// The time at which the call came.
     pub(super) fn began(&self) -> Instant {
         self.began
     }
 
-    /// It has waited so long for its turn.
+    /// Notes how long the call has waited for its turn.
     pub(super) fn set_queued(&self, queued: Duration) {
         self.queued.set(queued);
     }
@@ -165,7 +165,7 @@ impl Drop for Asking<'_> {
     }
 }
 
-/// MCP's name of a request that is traced; none for one that only looks.
+/// MCP's name of a traced request. None for a request that only looks.
 pub(super) fn method_of(operation: &Operation<'_>) -> Option<&'static str> {
     match operation {
         Operation::ReadResource { .. } => Some("resources/read"),

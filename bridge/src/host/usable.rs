@@ -27,7 +27,7 @@ pub struct Usable {
     pub effect: Effect,
 }
 
-/// The person's word for the effect of a tool. Of several lists the worst counts.
+/// The effect of a tool, as the person has named it. If several lists name it, the worst counts.
 pub(super) fn said_effect(host: &Host, source: &SourceId, tool: &str) -> Option<Effect> {
     let server = source.as_server().and_then(|id| host.supervisor.get(&id))?;
     let said = &server.definition().supervision;

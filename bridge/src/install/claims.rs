@@ -18,7 +18,7 @@ const FREE: Duration = Duration::from_secs(30);
 /// How long an answer waits until the trial's files and processes are gone.
 const SETTLED: Duration = Duration::from_secs(2);
 
-/// Checks that nobody installs or upgrades a server of this name.
+/// Checks that a server of this name is not being installed or upgraded.
 pub(super) async fn not_claimed(installs: &Installations, id: &ServerId) -> Result<(), ErrorBody> {
     match installs.supervisor.is_unclaimed(id, FREE).await {
         true => Ok(()),
@@ -32,7 +32,7 @@ pub(super) fn busy(id: &ServerId) -> ErrorBody {
     ErrorBody::new(Code::InvalidParams, message).with("field", "server_id")
 }
 
-/// Waits until a trial is gone, unless that takes long: whoever hears of the end of an installation may go on at once.
+/// Waits until a trial is gone, but not for long: a caller that hears of the end of an installation may continue at once.
 pub(super) async fn until_free(installs: &Installations, id: &ServerId) {
     installs.supervisor.is_unclaimed(id, SETTLED).await;
 }

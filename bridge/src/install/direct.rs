@@ -154,7 +154,7 @@ async fn put_off(
     .await
 }
 
-/// Stores a server whose name is free. Gives it, and the place of an earlier server's files.
+/// Stores a server whose name is free. Returns the server, and the place of an earlier server's files.
 async fn keep(
     installs: &Rc<Installations>,
     sender: &Sender,

@@ -31,7 +31,7 @@ pub(super) struct DirectInstall {
 }
 
 impl DirectInstall {
-    /// The server as it is shown before it is there.
+    /// The server in the form for the person, before it exists.
     pub(super) fn shown(&self) -> InstalledView {
         InstalledView {
             server_id: self.id.to_string(),

@@ -253,7 +253,7 @@ fn exists(path: &str) -> bool {
     Path::new(path).exists()
 }
 
-/// The name that a package's name gives: `time-mcp` is `time`.
+/// The name that follows from a package's name: `time-mcp` becomes `time`.
 fn name_of(last: &str) -> Option<ServerId> {
     let text = format!("npm:{}", last.to_ascii_lowercase());
     default_name(&sort(&text).ok()?)

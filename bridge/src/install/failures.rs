@@ -12,14 +12,14 @@ use crate::host::start_failed;
 use crate::store::definitions::Definition;
 use crate::supervisor::{NEEDS_BUILD, StartError};
 
-/// The state after a failed installation, as it is told.
+/// The state after a failed installation, in the error.
 pub(super) const NOTHING: &str = "nothing";
 
-/// The state after a failed upgrade, as it is told.
+/// The state after a failed upgrade, in the error.
 pub(super) const AS_BEFORE: &str = "as_before";
 
-/// The error for a trial that does not run, and goes. `left`: what is there afterwards. `given`: names of its variables
-/// and secrets.
+/// The error for a trial that does not run, and is removed. `left` names the state afterwards, `given` its
+/// variables and secrets.
 pub(super) fn failed(id: &ServerId, why: &StartError, left: &str, given: &[String]) -> ErrorBody {
     let error = start_failed(id, why);
     let StartError::Failed(report) = why else { return error.with("left", left) };
@@ -55,7 +55,7 @@ pub(super) fn names_given(definition: &Definition, given: &[(String, Credential)
     env.keys().chain(secrets).chain(given.iter().map(|(name, _)| name)).cloned().collect()
 }
 
-/// The package's code would have to run, and nobody has allowed that.
+/// The error for a package whose code would have to run, without permission.
 pub(super) fn needs_build() -> ErrorBody {
     let message = "code of the package must run to find out what it needs; `build` allows that, in a sandbox without your files";
     ErrorBody::new(Code::InvalidParams, message).with("field", "build").with("cause", NEEDS_BUILD)

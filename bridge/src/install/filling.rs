@@ -20,8 +20,8 @@ use super::entries::NamedSource;
 use super::installations::{InstallCaller, Installations};
 use crate::host::invalid;
 
-/// The message with the source of the entry that it names, and all that the entry adds. A message that names none stays
-/// as it is.
+/// The message with the source of the named entry, and all that the entry adds. A message that names no entry
+/// stays unchanged.
 pub(super) async fn expanded(
     installs: &Rc<Installations>,
     caller: &InstallCaller,

@@ -38,7 +38,7 @@ pub struct Installations {
     pub(super) definitions: Rc<Definitions>,
     /// Results that wait for a yes.
     pub(super) staged: Staged,
-    /// Held from the last look at a definition until the change is stored and in force, so changes happen one after the other.
+    /// Held from the last check of a definition until the change is stored and in force, so changes happen one after the other.
     pub(super) changing: Mutex<()>,
 }
 

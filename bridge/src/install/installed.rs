@@ -20,7 +20,7 @@ use crate::host::server_view;
 use crate::store::locks::{Lock, Locked, LockedPython};
 use crate::supervisor::Server;
 
-/// A package in a version, as it is shown.
+/// A package in a version, in the form for the person.
 pub(super) fn shown(id: &ServerId, package: &Package, lock: Option<&Lock>) -> InstalledView {
     let spec = lock.map_or(&package.spec, |lock| &lock.spec);
     let name = match package.ecosystem {
@@ -77,7 +77,7 @@ pub(super) fn file(package: &Package, lock: Option<&Lock>) -> Option<FileView> {
     Some(FileView { size, program, vouched_by, key: binary.key, unread_signature })
 }
 
-/// The package of a server, as it is shown.
+/// The package of a server, in the form for the person.
 pub(super) fn installed(installs: &Installations, server: &Rc<Server>) -> Option<InstalledView> {
     let package = server.definition().package()?;
     let previous = installs.supervisor.locked(server.id()).and_then(|locked| locked.previous);

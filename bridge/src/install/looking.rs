@@ -95,7 +95,7 @@ fn plain(id: &ServerId, command: &str) -> AddServer {
     }
 }
 
-/// The error for a repository that could not be read, without the name under which it was fetched: nobody knows that.
+/// The error for an unreadable repository, without the name under which it was fetched: the person does not know that name.
 fn unread(id: &ServerId, here: &str, why: &StartError) -> ErrorBody {
     let error = failed(id, why, NOTHING, &[]);
     let said = error.message.replace("the package could not be installed: ", "");

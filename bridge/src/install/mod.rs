@@ -100,7 +100,7 @@ impl Installations {
         sources::install(self, caller, message).await
     }
 
-    /// Tries another version of a package, previews it, or uses one that was tried.
+    /// Tries another version of a package, previews it, or uses a version that was tried.
     pub(crate) async fn upgrade(
         self: &Rc<Self>,
         caller: &InstallCaller,
@@ -154,7 +154,7 @@ impl Installations {
         adding::add_remote(self, sender, message).await
     }
 
-    /// Removes a server, or what an earlier one of its name has left.
+    /// Removes a server, or the remains of an earlier server of its name.
     pub(crate) async fn remove(
         self: &Rc<Self>,
         sender: &Rc<Sender>,
@@ -193,7 +193,7 @@ impl Installations {
         supervision_change::set(self, sender, message).await
     }
 
-    /// Changes a server's sandbox. Gives the server, and true if it starts anew for that.
+    /// Changes a server's sandbox. Returns the server, and true if it starts anew for that.
     pub(crate) async fn set_sandbox(
         self: &Rc<Self>,
         sender: &Rc<Sender>,

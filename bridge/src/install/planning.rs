@@ -68,7 +68,7 @@ pub(super) async fn plan(
     })
 }
 
-/// The registry that the person's settings name instead of the public one, as it is shown.
+/// The registry that the person's settings name instead of the public one, in the form for the person.
 async fn registry(installs: &Installations, ecosystem: Ecosystem) -> Option<String> {
     let runtimes = installs.supervisor.runtimes();
     let found = move || registries::of(ecosystem, runtimes.look().get("uv").is_some());
@@ -76,7 +76,7 @@ async fn registry(installs: &Installations, ecosystem: Ecosystem) -> Option<Stri
     found.map(|found| found.shown)
 }
 
-/// The versions that somebody was shown, else the newest ones. Nothing of them is installed.
+/// The versions that a client was shown, else the newest ones. Nothing of them is installed.
 pub(super) async fn agreed(
     caller: &InstallCaller,
     id: &ServerId,

@@ -17,7 +17,7 @@ pub(super) struct ReadSource {
 }
 
 impl ReadSource {
-    /// The package in the meant version. If it is the repository itself: at its commit.
+    /// The package in the chosen version. A package that is the repository itself has its commit.
     pub(super) fn exactly(&self, wanted: &Package) -> Package {
         let itself = self.package.as_ref().filter(|_| wanted.source() == self.source);
         let as_wanted =

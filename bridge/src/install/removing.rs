@@ -21,7 +21,7 @@ use crate::host::{image_view, to_the_end};
 use crate::store::StoreError;
 use crate::supervisor::Server;
 
-/// Removes a server; gives what was removed.
+/// Removes a server. Returns a list of the removed things.
 pub(super) async fn remove(
     installs: &Rc<Installations>,
     sender: &Rc<Sender>,
@@ -108,7 +108,7 @@ fn not_removed(error: &StoreError, id: &ServerId, secrets: u32, grants: usize) -
     ErrorBody::new(Code::Internal, message).with("server_id", id.as_str())
 }
 
-/// True if something of a server is there to remove: the server itself, or what an earlier one of that name has left.
+/// True if a server has something to remove: the server itself, or remains of an earlier one of its name.
 async fn is_anything_left(installs: &Installations, id: &ServerId, with_data: bool) -> bool {
     installs.supervisor.get(id).is_some()
         || secrets::has_any(installs.supervisor.secrets(), id).await

@@ -29,8 +29,8 @@ pub(super) fn of_installation(installs: &Installations, id: &ServerId, definitio
     }
 }
 
-/// The files that another program of this name has left: kept as the home of the next one if that is wanted, else set
-/// aside. Gives their place.
+/// The files of an earlier program of this name. They become the home of the next one if that is wanted;
+/// otherwise they are set aside. Returns their place.
 pub(super) async fn old_data(
     installs: &Installations,
     id: &ServerId,
@@ -48,7 +48,7 @@ pub(super) async fn old_data(
     aside.map(|aside| aside.map(shown_path)).map_err(|error| stored(&error))
 }
 
-/// The files that an earlier server of this name has left. They would become the home of this one.
+/// The files that an earlier server of this name has left. They would become the home of this server.
 pub(super) async fn data_left(installs: &Installations, id: &ServerId) -> Option<String> {
     installs.supervisor.data_left(id).await.map(|left| left.to_string_lossy().into_owned())
 }
@@ -68,7 +68,7 @@ pub(super) fn is_unchanged(
     }
 }
 
-/// The change that is to be accepted, for a server that has just replaced one that was given something.
+/// The change that the person must accept, for a server that has just replaced one with grants.
 pub(super) async fn change_to_accept(
     installs: &Installations,
     server: &Server,
@@ -106,8 +106,8 @@ pub(super) async fn put(
     Ok(PutServer { server, before, program_change })
 }
 
-/// Replaces a definition by one that is stored. A server that was up, or about to be, is stopped, and starts anew with
-/// it. Gives the server, and true if it starts. `changing` is given back before the stop, which may take long.
+/// Replaces a definition by a stored one. A server that was up, or starting, is stopped and starts anew.
+/// Returns the server, and true if it starts. `changing` is released before the stop, which may take long.
 pub(super) async fn replace(
     installs: &Installations,
     changing: MutexGuard<'_, ()>,
@@ -135,7 +135,7 @@ pub(super) async fn replace(
     (server, starts)
 }
 
-/// A path as it is shown.
+/// A path in the form for the person.
 pub(super) fn shown_path(path: PathBuf) -> String {
     path.to_string_lossy().into_owned()
 }

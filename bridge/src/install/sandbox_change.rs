@@ -16,7 +16,7 @@ use crate::host::asker::Sender;
 use crate::host::to_the_end;
 use crate::supervisor::Server;
 
-/// Stores the settings. Gives the server, and true if it starts anew for them.
+/// Stores the settings. Returns the server, and true if it starts anew for them.
 pub(super) async fn set_sandbox(
     installs: &Rc<Installations>,
     sender: &Rc<Sender>,

@@ -44,7 +44,7 @@ pub(super) fn changed(definition: &Definition, message: &SetSandbox) -> Result<D
     Ok(Definition { sandbox: checked(sandbox)?, ..definition.clone() })
 }
 
-/// Checks what the message's types do not, and gives the settings in their one form.
+/// Checks what the message's types do not check, and returns the settings in their one form.
 pub(super) fn checked(sandbox: SandboxSettings) -> Result<SandboxSettings, ErrorBody> {
     settings::checked(&sandbox).map_err(|wrong| {
         let body = ErrorBody::new(Code::InvalidParams, wrong.to_string());

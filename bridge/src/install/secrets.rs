@@ -76,8 +76,8 @@ pub(crate) async fn has_any(store: &Secrets, id: &ServerId) -> bool {
     of(store, id).await.map_or(true, |all| !all.0.is_empty())
 }
 
-/// Removes all secrets of a server that is removed. Gives their number, and the reason if they are still on disk, where
-/// nobody gets them.
+/// Removes all secrets of a removed server. Returns their number, and the reason if they are still on disk,
+/// where nobody gets them.
 ///
 /// # Errors
 /// When the next server of this name might get them.

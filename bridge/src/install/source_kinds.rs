@@ -15,7 +15,7 @@ pub(super) fn sorted(source: &str) -> Result<InstallSource, ErrorBody> {
     source::sort(source).map_err(|why| wrong(&why))
 }
 
-/// The error for a source that is none.
+/// The error for a source that cannot be read.
 pub(super) fn wrong(why: &str) -> ErrorBody {
     ErrorBody::new(Code::InvalidParams, why).with("field", "source").with("expected", KINDS)
 }

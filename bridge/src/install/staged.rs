@@ -21,7 +21,7 @@ use super::read_source::ReadSource;
 use super::trial::{Installed, Trial, VersionPlan};
 use crate::store::locks::Lock;
 
-/// How many results of one client wait; beyond that the oldest goes.
+/// The most waiting results of one client. Beyond that the oldest goes.
 const MOST: usize = 8;
 
 /// All that wait.
@@ -35,7 +35,7 @@ pub(super) struct Staged {
 struct StagedInstall {
     /// The number of its connection.
     client: u64,
-    /// Its server; none while it has no name.
+    /// Its server. None until it has a name.
     id: Option<ServerId>,
     token: String,
     what: InstallStage,
@@ -61,13 +61,13 @@ pub(super) struct PlannedVersions {
     pub wanted: Package,
     /// The package; for git at its commit, once that is known.
     pub package: Package,
-    /// The whole lock file; none before something is built.
+    /// The whole lock file. None before a build.
     pub lock: Option<Rc<Lock>>,
-    /// In an upgrade: the newest version, if that is another one.
+    /// The newest version, if an upgrade takes another one.
     pub unfit: UnfitVersion,
-    /// In an upgrade: true if somebody has named the version.
+    /// True if the version of an upgrade was named.
     pub is_named: bool,
-    /// What its repository or manifest said, if one was read.
+    /// The content of its repository or manifest, if it was read.
     pub looked: Option<Rc<ReadSource>>,
 }
 
@@ -99,7 +99,7 @@ impl PlannedVersions {
 }
 
 impl Staged {
-    /// Keeps a result for a client, in place of its earlier one for this server. Gives the token that names it.
+    /// Keeps a result for a client, in place of its earlier one for this server. Returns the token that names it.
     pub(super) fn keep<'i>(
         &self,
         client: u64,
@@ -142,7 +142,7 @@ impl Staged {
         drop(gone);
     }
 
-    /// The planned versions. They go on waiting, since an installation may be tried again.
+    /// The planned versions. They stay, since an installation may be tried again.
     pub(super) fn planned(&self, client: u64, id: &ServerId, token: &str) -> Option<PlannedVersions> {
         let all = self.waiting.borrow();
         all.iter().find(|one| one.is(client, id, token)).and_then(|one| match &one.what {

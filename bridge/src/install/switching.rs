@@ -53,8 +53,8 @@ pub(super) async fn apply(
     .await
 }
 
-/// Changes the lock file first, in one transaction, and then replaces the server by one that runs it. Gives the server,
-/// and true if it starts.
+/// Changes the lock file first, in one transaction, and then replaces the server by one that runs it. Returns
+/// the server, and true if it starts.
 async fn use_it(
     installs: &Installations,
     server_id: ServerId,

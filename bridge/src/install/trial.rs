@@ -26,7 +26,7 @@ use crate::supervisor::{
     Claim, NEEDS_BUILD, PLANNED, Server, StartError, StartListener, Supervisor, TrialOf,
 };
 
-/// How long a server that is tried without the network is waited for. One that hangs there wants the network.
+/// How long a trial without the network may take. A server that hangs there wants the network.
 const WITHOUT_NETWORK: Duration = Duration::from_secs(10);
 
 /// A package that is tried out. Dropping the trial removes all that was not kept.
@@ -44,7 +44,7 @@ pub enum VersionPlan {
     Locked(Rc<Lock>),
     /// Code of the package would have to run for that.
     NeedsBuild {
-        /// For a repository, the commit that would be built.
+        /// The commit of a repository that would be built.
         commit: Option<String>,
     },
 }
@@ -54,7 +54,7 @@ pub enum VersionPlan {
 pub struct Installed {
     /// Its version.
     pub lock: Rc<Lock>,
-    /// The tools that it has listed; none where it could not.
+    /// The tools that it has listed. None if it could list none.
     pub tools: Option<Rc<ToolList>>,
 }
 
@@ -83,7 +83,7 @@ impl Trial {
         }
     }
 
-    /// Fetches its repository, and gives the commit and the files that say how its server is had.
+    /// Fetches its repository. Returns the commit, and the files that describe how its server is started.
     ///
     /// # Errors
     /// Why it cannot be fetched or read.
@@ -129,7 +129,7 @@ impl Trial {
         self.server.unfit()
     }
 
-    /// Its package, as it was asked for.
+    /// The requested package.
     #[must_use]
     pub fn package(&self) -> Option<&Package> {
         self.server.wanted()
@@ -148,7 +148,7 @@ impl Trial {
         self.supervisor.keep_package(claim.id(), lock, install_env);
     }
 
-    /// Starts it from now on with all that its definition gives it.
+    /// Lets it start from now on with all that its definition gives it.
     pub fn trust(&self) {
         self.server.is_trusted();
     }
@@ -163,7 +163,7 @@ impl Trial {
         Ok(Installed { lock, tools })
     }
 
-    /// Runs something that has no versions: an image, a remote server. Gives its tools, if they could be listed.
+    /// Runs something that has no versions: an image, a remote server. Returns its tools, if they could be listed.
     ///
     /// # Errors
     /// Why it does not run.
@@ -171,7 +171,7 @@ impl Trial {
         self.run_within(note, Duration::MAX).await
     }
 
-    /// True if it also starts without a network, and lists tools there. Whatever is tried from then on has no network.
+    /// True if it also starts without a network, and lists tools there. Later tries have no network.
     pub async fn runs_without_network(&self, note: Option<StartListener>) -> bool {
         self.server.is_cut_off();
         let ran = self.run_within(note, WITHOUT_NETWORK).await;
@@ -215,7 +215,7 @@ impl Drop for Trial {
     }
 }
 
-/// How much of a home is copied for a trial.
+/// The most of a home that is copied for a trial.
 const OF_A_HOME: CopyAllowance = CopyAllowance { entries: 10_000, bytes: 256 << 20 };
 
 /// Copies a home for a trial, once.

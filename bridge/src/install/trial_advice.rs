@@ -37,7 +37,7 @@ impl Trial {
         ))
     }
 
-    /// The advice where one of these places, which a variable of its server names, is here and closed to it.
+    /// The advice about the first of these places that exists and is closed to the server. A variable of it names them.
     pub async fn closed(&self, places: Vec<String>) -> Option<String> {
         let (place, opens) = self.server.closed_to_it(places).await?;
         Some(match opens {
@@ -49,8 +49,8 @@ impl Trial {
         })
     }
 
-    /// A refusal of its sandbox that may be why it does not run, and what allows it. It is known from the kernel, or else from
-    /// the server's own words. True if it is known from the kernel.
+    /// A refusal of its sandbox that may keep it from running, and the option that allows it. True if the
+    /// kernel reported the refusal; otherwise the server's own words did.
     #[must_use]
     pub fn refused(&self, said: &str) -> Option<(String, bool)> {
         let all = self.server.denied();

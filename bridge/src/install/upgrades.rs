@@ -215,8 +215,8 @@ impl Attempt<'_> {
         }
     }
 
-    /// Installs and starts the version: first with nothing of the person's. If that fails and it was allowed,
-    /// with all.
+    /// Installs and starts the version: first with nothing of the person's. If that fails, and it was
+    /// allowed, with everything.
     async fn run(self, trial: Trial) -> Result<UpgradeServerResult, ErrorBody> {
         let known = self.installs.host.registry.known(&*self.server).unwrap_or_default();
         let mut ran = self.once(&trial, &known).await?;
@@ -275,7 +275,7 @@ fn lists_less(tried: &Installed, known: &ToolList) -> bool {
     tried.tools.as_deref().is_none_or(is_empty) && !is_empty(known)
 }
 
-/// The version as it is shown.
+/// The version in the form for the person.
 fn version_of(lock: Option<&Lock>) -> String {
     lock.map_or_else(|| "unknown".into(), |lock| lock.version.clone())
 }

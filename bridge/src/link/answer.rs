@@ -52,7 +52,7 @@ pub enum Failure {
     NotOffered(String),
     /// The answer breaks the protocol.
     Malformed(String),
-    /// The answer is longer than so many bytes.
+    /// The answer is longer than this many bytes.
     TooLarge(u64),
     /// The server does not read its input.
     Congested,
@@ -67,7 +67,7 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// Why, for a sentence about a list.
+    /// The reason, for a sentence about a list.
     #[must_use]
     pub fn in_short(&self) -> String {
         match self {
@@ -105,7 +105,7 @@ impl From<Outcome<'_>> for ServerAnswer {
     }
 }
 
-/// The first flaws, each on a line of its own.
+/// The first flaws, each on its own line.
 fn sentences(flaws: &[Cow<'_, str>]) -> Vec<String> {
     flaws.iter().take(MAX_FLAWS).map(|flaw| one_line(flaw)).collect()
 }

@@ -45,7 +45,7 @@ impl From<Refused> for CallError {
 /// Progress of a call; numbers are JSON text.
 #[derive(Debug)]
 pub struct Progress {
-    /// How far it is.
+    /// How far the call is.
     pub progress: Json,
     /// The value that `progress` has at the end.
     pub total: Option<Json>,
@@ -54,7 +54,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// From the runner's message; `None` when its numbers are none.
+    /// Reads the runner's message. None if its numbers are no numbers.
     pub(super) fn checked(progress: &str, total: Option<&str>, message: Option<&str>) -> Option<Self> {
         Some(Self {
             progress: number(progress)?,
@@ -80,10 +80,10 @@ pub struct CallParty {
     pub origin: Option<Arc<str>>,
 }
 
-/// The maker of a call, and what the maker is told while it is open. By default nobody: the bridge itself.
+/// The maker of a call, and the listeners that it has while the call is open. By default the bridge is the maker.
 #[derive(Default, Clone)]
 pub struct Audience {
-    /// On whose behalf it is made.
+    /// The party for which the call is made.
     pub party: Option<CallParty>,
     /// Receives its progress.
     pub progress: Option<OnProgress>,
@@ -94,7 +94,7 @@ pub struct Audience {
 }
 
 impl Audience {
-    /// True if a call may go on beyond the time without a sign of progress: there may be progress, or a question.
+    /// True if a call may last longer than the time without a sign of progress, since progress or a question may come.
     #[must_use]
     pub fn may_take_longer(&self) -> bool {
         self.progress.is_some() || self.answerer.is_some()
@@ -113,7 +113,7 @@ pub type CallResult = Result<ServerAnswer, CallError>;
 /// How long a call may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimeLimit {
-    /// How long it may take without a sign of progress; each sign gives it as much time again.
+    /// How long the call may take without a sign of progress. Each sign gives it that time again.
     pub quiet: Duration,
     /// How long it may take in all.
     pub whole: Duration,
@@ -153,7 +153,7 @@ impl OpenCall {
         self.audience.answerer.as_ref().and_then(|answerer| answerer.takes(method))
     }
 
-    /// Why it ends when its time is up.
+    /// The error of a call whose time is up.
     pub(super) fn late(&self) -> CallError {
         if self.is_asking { CallError::Unanswered } else { CallError::Timeout }
     }
@@ -189,7 +189,7 @@ impl OpenCalls {
         self.next
     }
 
-    /// Takes the call that an answer ends; `None` when it is closed already, or of another server.
+    /// Takes the call that an answer ends. None if it is closed already, or belongs to another server.
     pub(super) fn close(&mut self, id: u64, server: u32) -> Option<OpenCall> {
         self.open.get(&id).is_some_and(|open| open.server == server).then(|| self.forget(id)).flatten()
     }
@@ -200,7 +200,7 @@ impl OpenCalls {
         Some(open)
     }
 
-    /// Notes progress of a call: it gets as much time again. Gives what is to be done with it.
+    /// Notes progress of a call, which gives it the same time again. Returns the function for that progress.
     pub(super) fn progress(&mut self, id: u64, server: u32, now: Instant) -> Option<OnProgress> {
         let open = self.open.get_mut(&id).filter(|open| open.server == server)?;
         let (later, progress) = (now + open.quiet, open.audience.progress.clone());
@@ -210,8 +210,8 @@ impl OpenCalls {
         progress
     }
 
-    /// Finds who answers a question of this server: the maker of the call that it names. If it names none, the maker of all that
-    /// is open, if that is a single party. They get [`TIME_TO_ANSWER`] in place of the call's time without a sign of progress.
+    /// Finds who answers a question of this server: the maker of the named call, or of all open calls, if no call is
+    /// named and one party made them. They get [`TIME_TO_ANSWER`] in place of the time without a sign of progress.
     pub(super) fn asked(
         &mut self,
         server: u32,
@@ -233,8 +233,9 @@ impl OpenCalls {
         let (answerer, method) = (open.audience.answerer.clone()?, open.takes(method)?);
         open.asked += 1;
         open.is_asking = true;
-        self.set_deadline(id, now + TIME_TO_ANSWER);
-        Some(RoutedQuestion { call: id, answerer, method })
+        let until = (now + TIME_TO_ANSWER).min(open.latest);
+        self.set_deadline(id, until);
+        Some(RoutedQuestion { call: id, answerer, method, until })
     }
 
     /// A question about a call is answered: it is its server's turn again.

@@ -36,7 +36,7 @@ impl Deadlines {
         due
     }
 
-    /// When the timer shall fire next; it counts as armed for that.
+    /// The next time at which the timer must fire. It then counts as armed for it.
     pub(super) fn arm(&mut self) -> Option<Instant> {
         self.armed = self.open.first().map(|(at, _)| *at);
         self.armed
@@ -50,7 +50,7 @@ mod tests {
     use std::time::Duration;
 
     proptest! {
-        /// With the timer armed as told, every call is due exactly at its deadline, never before, never twice.
+        /// With the timer armed as told, every call is due exactly at its deadline, and only once.
         #[test]
         fn every_deadline_is_met(calls in prop::collection::vec((0u64..50, 0u64..50, any::<bool>()), 0..60)) {
             let start = Instant::now();

@@ -28,37 +28,37 @@ pub const UNKNOWN_METHOD: &str = "Harbor does not know this method";
 pub enum LinkEvent {
     /// A server's process exists.
     Started {
-        /// Which start.
+        /// The number of the start.
         server: u32,
         /// Its process and process group.
         pid: u32,
     },
     /// Contact is made.
     Connected {
-        /// Which start.
+        /// The number of the start.
         server: u32,
         /// The server's words about itself.
         info: Info,
     },
     /// A list has changed.
     ListChanged {
-        /// Which start.
+        /// The number of the start.
         server: u32,
-        /// Which list.
+        /// The list.
         list: List,
     },
     /// A resource has changed.
     ResourceUpdated {
-        /// Which start.
+        /// The number of the start.
         server: u32,
         /// Its URI.
         uri: String,
     },
     /// A log line.
     Log {
-        /// Which start.
+        /// The number of the start.
         server: u32,
-        /// Where it came from.
+        /// The origin of the line.
         source: LogSource,
         /// MCP's level.
         level: Option<String>,
@@ -67,7 +67,7 @@ pub enum LinkEvent {
     },
     /// A server asks its client something, and no call that is open can answer it.
     Ask {
-        /// Which start.
+        /// The number of the start.
         server: u32,
         /// The question's number.
         ask: u64,
@@ -76,23 +76,23 @@ pub enum LinkEvent {
         /// MCP's method.
         method: String,
     },
-    /// A server's process is gone, and nobody asked for that. What it left behind may not be gone yet.
+    /// A server's process is gone unasked. Its remains may not be gone yet.
     Died {
-        /// Which start.
+        /// The number of the start.
         server: u32,
-        /// How.
+        /// The way of its end.
         report: Rc<EndReport>,
     },
     /// A server is gone.
     Ended {
-        /// Which start.
+        /// The number of the start.
         server: u32,
-        /// Why.
+        /// The reason.
         report: Rc<EndReport>,
     },
     /// The runner's knowledge of a server's signs of life.
     Probed {
-        /// Which start.
+        /// The number of the start.
         server: u32,
         /// Milliseconds without output.
         quiet_ms: u64,
@@ -101,14 +101,14 @@ pub enum LinkEvent {
     },
     /// A server's answers that came after their request had ended: their number so far.
     Late {
-        /// Which start.
+        /// The number of the start.
         server: u32,
-        /// How many.
+        /// The number of these answers so far.
         count: u64,
     },
-    /// One more answer came too late, just now.
+    /// Another answer came too late just now.
     LateReply {
-        /// Which start.
+        /// The number of the start.
         server: u32,
     },
     /// How the runner's servers are held together.
@@ -119,7 +119,7 @@ pub enum LinkEvent {
     Echoed,
     /// The server was refused a path.
     Denied {
-        /// Which start.
+        /// The number of the start.
         server: u32,
         /// The path, in the server's words.
         path: String,
@@ -130,7 +130,7 @@ pub enum LinkEvent {
     },
     /// The server lacks something else, in its own words.
     Lacks {
-        /// Which start.
+        /// The number of the start.
         server: u32,
         /// The thing that it lacks.
         what: Lack<'static>,
@@ -151,23 +151,23 @@ pub enum LinkEvent {
         /// The login.
         grant: Box<Grant>,
     },
-    /// The token that a server was to be shown has ended, or was refused.
+    /// The token for a server has ended, or was refused.
     Stale {
-        /// Which start.
+        /// The number of the start.
         server: u32,
         /// The token.
         token: Secret,
     },
     /// A server has refused the asker, or the request.
     Challenged {
-        /// Which start.
+        /// The number of the start.
         server: u32,
         /// The server's words about that.
         challenge: String,
     },
     /// The link is gone, and every server on it.
     Closed {
-        /// Why.
+        /// The reason.
         report: Rc<EndReport>,
     },
 }
@@ -204,7 +204,7 @@ impl LinkEvent {
 pub struct Containment {
     /// True if a PID namespace does it.
     pub pid_namespace: bool,
-    /// Why not, when not.
+    /// The reason if there is no PID namespace.
     pub why: String,
 }
 
@@ -221,7 +221,7 @@ pub struct Info {
     pub version: String,
     /// MCP's capabilities.
     pub capabilities: Json,
-    /// How to use it.
+    /// Instructions for its use.
     pub instructions: Option<String>,
     /// True if it makes contact by this revision and refuses a newer one that Harbor speaks.
     pub insists: bool,
@@ -290,7 +290,7 @@ impl EndReport {
         self.cause == NEEDS_AUTHORIZATION
     }
 
-    /// The sign-in or key that the server lacks and a person has; `None` where something is broken.
+    /// The sign-in or key that the server lacks and the person has. None if something is broken.
     #[must_use]
     pub fn need(&self) -> Option<Need> {
         match self.cause {
@@ -356,7 +356,7 @@ pub const NEEDS_AUTHORIZATION: &str = "needs_authorization";
 /// The cause of an end before the start: a secret that it needs is not set.
 pub const MISSING_SECRETS: &str = "missing_secrets";
 
-/// A longer URL is none that a browser opens, in bytes.
+/// The most bytes of a URL that a browser opens.
 const MAX_URL: usize = 32 * 1024;
 
 fn remote_word(kind: RemoteEnd) -> &'static str {
@@ -475,7 +475,7 @@ pub(super) fn from_message(message: FromRunner<'_>) -> Result<Option<LinkEvent>,
     }))
 }
 
-/// A copy with words of its own; `None` where they are longer than any of these are.
+/// A copy that owns its words. None if they are longer than any such words.
 fn lack(what: Lack<'_>) -> Option<Lack<'static>> {
     let own = |text: Cow<'_, str>| (text.len() <= MAX_PATH).then(|| Cow::Owned(text.into_owned()));
     Some(match what {

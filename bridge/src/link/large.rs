@@ -32,14 +32,14 @@ pub(super) enum Large {
         /// The answer.
         answer: ServerAnswer,
     },
-    /// Something else, which is seldom so long.
+    /// Another message, which is seldom this long.
     Other(OwnedFrame),
 }
 
 /// Reads one.
 ///
 /// # Errors
-/// That it is no message, or that the runtime ends.
+/// When it is no message, or when the runtime ends.
 pub(super) async fn read(frame: OwnedFrame) -> io::Result<Large> {
     ASIDE.run(frame.bytes().len(), move || decode(frame)).await?.map_err(io::Error::other)
 }

@@ -49,7 +49,7 @@ impl HeldStart {
         }
     }
 
-    /// From now on it has these tokens, too.
+    /// Adds these tokens to the ones it hides.
     pub(super) fn note_renewed(&mut self, grant: &Grant) {
         let tokens = [Some(&grant.access_token), grant.refresh_token.as_ref()];
         self.renewed = Redactor::new(tokens.into_iter().flatten().map(|token| (KEY, token.expose())));

@@ -19,7 +19,7 @@ use harbor_child::signal::Signal;
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
-/// A program to start, and how long it may take to end once nobody needs it.
+/// A program to start, and how long it may take to end once it is no longer needed.
 #[derive(Debug)]
 pub(super) struct ChildProgram<'a> {
     pub executable: &'a File,
@@ -36,8 +36,8 @@ pub(super) struct Process {
 }
 
 impl Process {
-    /// Starts it with a link as its standard input and output, the bridge's pid as its first argument and an empty environment;
-    /// `adjust` says the rest. Gives our ends of the link, and what waits for its end.
+    /// Starts it with a link as its standard input and output, the bridge's pid as its first argument and an empty
+    /// environment; `adjust` says the rest. Returns our ends of the link, and the task that waits for its end.
     ///
     /// # Errors
     /// When the system is out of processes or file descriptors.
@@ -82,7 +82,7 @@ impl Process {
         self.pid
     }
 
-    /// Tells that nobody needs the process any more; dropping the process tells so, too.
+    /// The signal that the process is no longer needed. Dropping the process gives it, too.
     pub(super) fn released(&self) -> Rc<Notify> {
         self.released.clone()
     }

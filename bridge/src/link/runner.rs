@@ -26,10 +26,10 @@ pub const RUNNER: &str = "harbor-runner";
 /// The name of a runner that speaks to remote servers.
 const RUNNER_HTTP: &str = "harbor-runner-http";
 
-/// Where its TLS finds the authorities that the person trusts.
+/// The variables that tell its TLS which authorities the person trusts.
 const CERTIFICATES: [&str; 2] = ["SSL_CERT_FILE", "SSL_CERT_DIR"];
 
-/// Which of the two programs.
+/// The kind of runner program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum RunnerKind {
     /// It runs programs.
@@ -55,7 +55,7 @@ impl Executable {
     /// Opens the program `name` beside the bridge's own executable.
     ///
     /// # Errors
-    /// When there is none.
+    /// When there is no such program.
     pub fn open(directory: &Path, name: &str) -> io::Result<Self> {
         let path = directory.join(name);
         File::open(&path)
@@ -80,7 +80,7 @@ impl Executables {
     /// Opens them beside the bridge's own executable.
     ///
     /// # Errors
-    /// When one is missing.
+    /// When a program is missing.
     pub fn open(directory: &Path) -> io::Result<Self> {
         let open = |name| Executable::open(directory, name);
         let fetcher = directory.join(RUNNER_HTTP);
@@ -111,7 +111,7 @@ pub enum Purpose {
     Shared,
     /// A container engine's program.
     Engine,
-    /// To find out what the kernel offers, and end.
+    /// The runner finds out what the kernel offers, and ends.
     Offer,
 }
 
@@ -133,7 +133,7 @@ pub struct Runner {
     pub link: Rc<Link>,
     process: Process,
     containment: RefCell<Option<Rc<Containment>>>,
-    /// When it was asked for an echo, and how long the last one took.
+    /// The time of the open request for an echo, and how long the last echo took.
     asked: Cell<Option<Instant>>,
     round_trip: Cell<Option<Duration>>,
 }
@@ -195,7 +195,7 @@ impl Runner {
         *self.containment.borrow_mut() = Some(Rc::new(containment));
     }
 
-    /// Asks it for an echo, unless one is under way.
+    /// Asks the runner for an echo, unless one is under way.
     pub fn ask_for_echo(&self) {
         if self.asked.get().is_none() {
             self.asked.set(Some(Instant::now()));
@@ -235,7 +235,7 @@ impl Drop for Runner {
     }
 }
 
-/// How long a runner that nobody needs may take to end its servers and itself.
+/// How long an unneeded runner may take to end its servers and itself.
 const LAST_GRACE: Duration = Duration::from_secs(6);
 
 /// Ends the process group of a server whose runner is gone, in case the kernel has not done so yet. Its leader is

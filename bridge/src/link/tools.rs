@@ -27,7 +27,7 @@ pub struct Tool {
     pub hidden: bool,
     /// The Harbors that it has come through: an array.
     pub via: Option<Json>,
-    /// All else that it says: an object.
+    /// Its other members: an object.
     pub more: Option<Json>,
     /// The hash without `via` and `more`, as earlier versions of Harbor have pinned it.
     pub former: Option<ToolHash>,
@@ -36,12 +36,12 @@ pub struct Tool {
 /// The members by which a tool describes itself, beside its name.
 const MEMBERS: [&str; 5] = ["title", "description", "inputSchema", "outputSchema", "annotations"];
 
-/// Where these two stand among the members.
+/// The indexes of these two among the members.
 const SCHEMA: usize = 2;
 const ANNOTATIONS: usize = 4;
 
 impl Tool {
-    /// The schema of its arguments, as it was written.
+    /// The schema of its arguments, in written form.
     #[must_use]
     pub fn schema(&self) -> Option<&str> {
         self.members[SCHEMA].as_ref().map(Json::as_str)
@@ -94,7 +94,7 @@ impl Tool {
         members.chain(self.more.as_ref().and_then(inside)).collect()
     }
 
-    /// The tool whose members are the object `shown`; `None` when that is none.
+    /// The tool with the members of the object `shown`. None if `shown` is no object.
     #[must_use]
     pub fn from_shown(name: &str, shown: &str, hash: ToolHash, hidden: bool) -> Option<Self> {
         let fields = Fields::parse(shown.as_bytes()).ok()?;
@@ -163,7 +163,7 @@ impl FromIterator<Tool> for ToolList {
     }
 }
 
-/// The members of an object, as they are written; none of an empty one.
+/// The members of an object, as they are written. None for an empty object.
 fn inside(object: &Json) -> Option<String> {
     let inside = object.as_str().trim().strip_prefix('{')?.strip_suffix('}')?;
     (!inside.trim().is_empty()).then(|| inside.to_owned())

@@ -31,10 +31,10 @@ use super::runner::Executable;
 /// Events that may wait; the worker is read no further then.
 const EVENTS: usize = 64;
 
-/// More of a text says nothing more, in characters.
+/// The most characters of a text.
 const MAX_TEXT: usize = 300;
 
-/// How long one that nobody needs may take to end.
+/// How long an unneeded worker may take to end.
 const LAST_GRACE: Duration = Duration::from_secs(3);
 
 /// The two message types between the bridge and a worker.
@@ -45,10 +45,10 @@ pub trait Pair: 'static {
     /// The longest message, in bytes; no more than that may wait for the worker either.
     const MAX_MESSAGE: usize;
 
-    /// From the bridge.
+    /// A message from the bridge.
     type To<'a>: Encode;
 
-    /// To the bridge.
+    /// A message to the bridge.
     type From<'a>: BorrowDecode<'a, ()>;
 
     /// A message to the bridge, bounded and owned.
@@ -92,7 +92,7 @@ pub struct WorkerProcess<P: Pair> {
 }
 
 impl<P: Pair> WorkerProcess<P> {
-    /// Starts one and greets it. The receiver gets what it says.
+    /// Starts a worker and greets it. The receiver gets its messages.
     ///
     /// # Errors
     /// When the system is out of processes or file descriptors.
@@ -126,8 +126,8 @@ impl<P: Pair> WorkerProcess<P> {
         self.process.pid()
     }
 
-    /// Sends a message; one that finds the worker gone is dropped: its end is an event. True if there was room for it: only so
-    /// much may wait for a worker that does not read.
+    /// Sends a message. If the worker is gone, the message is dropped, and its end is an event. False if
+    /// there is no room, since a worker that does not read has a limited queue.
     pub fn send(&self, message: &P::To<'_>) -> bool {
         self.outbox.push(|out| put_message(out, message)) != Err(Refused::Full)
     }
@@ -150,7 +150,7 @@ impl<P: Pair> Drop for WorkerProcess<P> {
     }
 }
 
-/// Passes on what it says until its link ends, then how its process ended. One without a link ends, or is killed.
+/// Passes on a worker's messages until its link ends, then the end of its process. A worker without a link ends, or is killed.
 async fn follow<P: Pair>(
     (mut reader, outbox, released): (LinkReader, Rc<Outbox>, Rc<Notify>),
     events: Events<P>,
@@ -212,7 +212,7 @@ fn event<P: Pair>(body: &[u8], greeted: &mut bool) -> io::Result<WorkerEvent<P::
     }
 }
 
-/// Said of a second greeting.
+/// The error about a second greeting.
 fn greeted_twice() -> io::Error {
     io::Error::other("it greeted twice")
 }

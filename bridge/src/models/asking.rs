@@ -167,6 +167,7 @@ impl WorkerOwner<ModelLink> for Models {
             | FromModel::Detected { id, .. }
             | FromModel::Counted { id, .. }
             | FromModel::Scaled { id, .. }
+            | FromModel::Transcribed { id, .. }
             | FromModel::Pulling { id, .. }
             | FromModel::Pulled { id }
             | FromModel::Failed { id, .. } => *id,

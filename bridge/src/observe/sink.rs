@@ -43,14 +43,14 @@ struct SinkState {
     dropped: u64,
     /// The time since which a line is being written.
     since: Option<Instant>,
-    /// Why the first line was refused, while it is.
+    /// The reason why the first line was refused, while that holds.
     refused: Option<String>,
 }
 
 /// The state of the log.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LogHealth {
-    /// Why it cannot be written at present.
+    /// The reason why the log cannot be written at present.
     pub failing: Option<String>,
     /// Lines that found no room since the program began.
     pub dropped: u64,
@@ -142,7 +142,7 @@ impl Sink {
     }
 }
 
-/// Writes a line; gives how much of it was written.
+/// Writes a line. Returns how many bytes were written.
 fn write(place: &mut impl Write, line: &[u8]) -> (usize, io::Result<()>) {
     let mut written = 0;
     while written < line.len() {

@@ -135,8 +135,8 @@ async fn tell_all(stream: &Stream, run: &str, mut follower: Follower) {
     }
 }
 
-/// An event without the part that is too large for a push. The last event is left out: the answer says the same, and has
-/// no such limit.
+/// An event without the part that is too large for a push. The last event is left out, since the answer says
+/// the same and has no such limit.
 fn shorter(event: RunEvent) -> Option<RunEvent> {
     let said = |what: &str| {
         let message = format!("{what} is too large for an event; only the model gets it");

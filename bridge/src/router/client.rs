@@ -82,7 +82,7 @@ pub struct Client {
     face: RefCell<Option<QuestionDisplayGuard>>,
     /// Sessions that it watches, each with the task that tells it.
     sessions: RefCell<HashMap<String, AbortHandle>>,
-    /// The lowest level of servers' messages that it wants, as a place among [`limits::LEVELS`].
+    /// The lowest level of servers' messages that the client wants, as an index into [`limits::LEVELS`].
     messages: Cell<Option<usize>>,
 }
 
@@ -173,7 +173,7 @@ impl Client {
         self.face.borrow().is_some()
     }
 
-    /// The queue of frames that are to be written to it.
+    /// The queue of frames for the client.
     #[must_use]
     pub fn outbox(&self) -> &Outbox {
         &self.outbox
@@ -197,16 +197,15 @@ impl Client {
         self.slots.take()
     }
 
-    /// Waits until an answer that may be long can be made: one after the other, and only while the client
-    /// reads. So a flood of such requests does not get the client cut off, and those of pages do not hold up
-    /// the owner's.
+    /// Waits for the turn to make a possibly long answer, and until the client reads. So a flood of such
+    /// requests does not cut the client off, and those of pages do not delay the owner's.
     pub(super) async fn long_answer_slot(&self, of_origin: bool) -> LongAnswerGuard<'_> {
         let slot = self.bulk[usize::from(of_origin)].acquire().await;
         self.outbox.room().await;
         LongAnswerGuard(slot.ok())
     }
 
-    /// Opens a request until its answer; false if one with this id is open already.
+    /// Opens a request until its answer. False if a request with this id is already open.
     pub(super) fn open(&self, id: &Rc<str>, envelope: Envelope) -> bool {
         self.open.add(id, envelope)
     }
@@ -271,7 +270,7 @@ impl Client {
         self.open.len()
     }
 
-    /// Notes that `task` tells of a session from now on, or that the session is no longer watched.
+    /// Notes the `task` that reports a session from now on. None if the session is no longer watched.
     pub(super) fn watch_session(&self, id: &str, task: Option<AbortHandle>) {
         let mut sessions = self.sessions.borrow_mut();
         let before = match task {

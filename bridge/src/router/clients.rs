@@ -14,7 +14,7 @@ use tokio::sync::Notify;
 
 use super::client::Client;
 
-/// With less waiting for its client, an answer is no reason to look at all clients, in bytes.
+/// With fewer bytes waiting for its client, an answer is no reason to look at all clients.
 const MUCH: usize = 1024 * 1024;
 
 /// All clients whose role is known.
@@ -35,7 +35,7 @@ impl Default for Clients {
 }
 
 impl Clients {
-    /// How many of the bytes that wait for them are in memory, and the most that may be.
+    /// The waiting bytes in memory, and the most that may be there.
     pub(super) fn unread(&self) -> (u64, u64) {
         let held = self.all().iter().map(|client| client.outbox().held() as u64).sum();
         (held, self.most as u64)
@@ -62,8 +62,8 @@ impl Clients {
         self.all.borrow().iter().filter_map(Weak::upgrade).collect()
     }
 
-    /// Something was sent to `client`. If too much waits for all together, clients that do not read are cut
-    /// off, even though each alone may be within its own limit.
+    /// Relieves the memory after something was sent to `client`. If too much waits for all clients together,
+    /// those that do not read are cut off, even though each alone may be within its limit.
     pub(super) fn relieve(&self, client: &Client) {
         if client.outbox().held() < MUCH {
             return;

@@ -152,7 +152,7 @@ fn defined(router: &Router, id: &ServerId) -> Result<Rc<Server>, ErrorBody> {
     })
 }
 
-/// Checks that the server is still defined. One that was removed meanwhile leaves no secret behind.
+/// Checks that the server is still defined, so that a server that was removed meanwhile leaves no secret behind.
 async fn still_defined(router: &Router, id: &ServerId) -> Result<(), ErrorBody> {
     let defined = defined(router, id);
     if defined.is_err() {

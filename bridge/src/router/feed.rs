@@ -27,7 +27,7 @@ pub(super) struct PendingStatus {
 }
 
 impl Feed {
-    /// What `follow` tells of the news. It is ended with this.
+    /// A task that reports `news` by `follow`. The task ends when this is dropped.
     pub(super) fn of(news: Rc<PendingStatus>, follow: impl Future<Output = ()> + 'static) -> Self {
         Self { news, task: tokio::task::spawn_local(follow).abort_handle() }
     }

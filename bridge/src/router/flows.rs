@@ -13,7 +13,7 @@ use tokio::task::JoinHandle;
 use super::client::Client;
 use crate::link::EndReport;
 
-/// Authorizations that wait, or that have ended and were not asked about yet.
+/// Authorizations that wait, or that have ended without a request for their outcome yet.
 #[derive(Debug, Default)]
 pub(super) struct Flows(pub(super) RefCell<BTreeMap<ServerId, (Weak<Client>, AuthorizationGuard)>>);
 

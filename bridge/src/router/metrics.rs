@@ -23,7 +23,7 @@ impl Router {
         self.clients.all().iter().for_each(|client| client.note_bridge());
     }
 
-    /// All metrics. What processes use is a few seconds old at most.
+    /// All metrics. The numbers about processes are a few seconds old at most.
     pub async fn metrics(&self, dialect: Dialect) -> String {
         // If the machine is too slow for it, the numbers include the age of the measurement.
         let _ = tokio::time::timeout(PATIENCE, self.host.measure(MAX_AGE)).await;

@@ -25,7 +25,7 @@ pub(super) enum PendingQuestion {
 #[derive(Debug, Default)]
 pub(super) struct ClientQuestions {
     next: Cell<u64>,
-    /// By number, each with the request that it is about.
+    /// The open questions by number, each with the request that it is about.
     open: RefCell<HashMap<u64, (String, PendingQuestion)>>,
 }
 
@@ -40,12 +40,12 @@ impl ClientQuestions {
         self.next.get()
     }
 
-    /// Closes one, which has its answer. Gives who asked.
+    /// Closes an answered question. Returns the question.
     pub(super) fn take(&self, number: u64) -> Option<PendingQuestion> {
         self.open.borrow_mut().remove(&number).map(|(_, asked)| asked)
     }
 
-    /// Refuses the questions about a request. Its server must hear first that the request has ended.
+    /// Refuses the questions about a request. The server must hear first that the request has ended.
     /// Otherwise it could take the refusal for the person's answer, and go on.
     pub(super) fn end(&self, request_id: &str) {
         self.open.borrow_mut().retain(|_, (about, _)| about != request_id);

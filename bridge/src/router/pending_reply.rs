@@ -20,7 +20,7 @@ pub(super) struct PendingReply {
 }
 
 impl PendingReply {
-    /// Refuses the request, since this client may not send such a message, and writes that down first.
+    /// Refuses the request, since this client may not send it, and first writes that down.
     pub(super) fn deny(self) {
         let (client, id) = (self.client.clone(), self.id.clone());
         client.spawn(&id, async move {
@@ -37,7 +37,7 @@ impl PendingReply {
 }
 
 impl Drop for PendingReply {
-    /// By now its server has heard that the request has ended.
+    /// By now the server has heard that the request has ended.
     fn drop(&mut self) {
         self.client.questions().end(&self.id);
     }

@@ -115,7 +115,7 @@ pub(super) fn answer(router: &Router, client: &Client, message: McpAnswer) -> Ha
     reply(McpAnswerResult { answered })
 }
 
-/// Takes an answer there. What an AI client with a guard answers a server may wait for the person.
+/// Passes on the answer to a question. The answer of an AI client with a guard to a server may have to wait for the person.
 fn pass_on(asked: PendingQuestion, router: &Router, client: &Client, answer: AskAnswer<'static>) {
     match asked {
         PendingQuestion::ByServer(question, source) => {

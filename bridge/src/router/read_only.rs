@@ -49,7 +49,7 @@ const READING: [&str; 28] = [
     WatchServers::TAG,
 ];
 
-/// Why a request is refused if `home` cannot be written to; none if it only reads.
+/// The refusal of a request if `home` is read-only. None if the request only reads.
 pub(super) fn refused(home: Option<&Path>, tag: &str) -> Option<ErrorBody> {
     let home = home.filter(|_| !READING.contains(&tag))?;
     let message = format!(

@@ -42,7 +42,7 @@ impl Router {
         self.host.leave(&sender, client.has_named_session());
     }
 
-    /// Takes a frame from a client whose role is known: a request, or the error for a frame that is none.
+    /// Handles a frame from a client whose role is known: a request, or the error for an invalid frame.
     pub fn receive(self: &Rc<Self>, client: &Rc<Client>, parsed: Result<Incoming, Refused>) {
         match parsed {
             Ok(incoming) => self.dispatch(client, incoming),
@@ -77,7 +77,7 @@ impl Router {
         }
     }
 
-    /// Why nobody gets an answer to this message now.
+    /// The reason why this message gets no answer now.
     fn refusal(&self, client: &Client, tag: &str) -> Option<ErrorBody> {
         if self.draining.get() {
             return Some(shutting_down().with_json("sent", Json::from_valid("false".into())));

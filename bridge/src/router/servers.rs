@@ -64,7 +64,7 @@ pub(super) async fn connect(
     reply(ConnectServerResult { server: server_view(&router.host, &server), connection_info: info })
 }
 
-/// Starts a server; gives what the server said about itself.
+/// Starts a server. Returns the server's words about itself.
 pub(super) async fn start(
     router: &Router,
     id: &ServerId,

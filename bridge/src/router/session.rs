@@ -53,8 +53,8 @@ fn hello(router: &Router, client: &Client, message: &Hello) -> Handled {
     })
 }
 
-/// Notes the browser session that this connection belongs to: a grant for a tab is for one of its tabs. An AI client
-/// names its own earlier session in a browser. Gives true if it goes on with that session.
+/// Notes the browser session of this connection: a grant for a tab is for a tab of that session. An AI client
+/// names its own earlier session in a browser. True if the client takes up that session.
 fn join_session(router: &Router, client: &Client, name: &str) -> Result<Option<bool>, ErrorBody> {
     if !(1..=128).contains(&name.len()) || name.contains(char::is_control) {
         return Err(invalid("browser_session", "1 to 128 bytes without control characters"));

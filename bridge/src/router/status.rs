@@ -29,7 +29,7 @@ use crate::host::{Presence, invalid};
 const INTERVAL: u64 = 10_000;
 const INTERVALS: std::ops::RangeInclusive<u64> = 500..=3_600_000;
 
-/// For subscribers and metrics, what processes use is measured no more often than this.
+/// The shortest time between two measurements of processes for subscribers and metrics.
 pub(super) const MAX_AGE: Duration = Duration::from_secs(10);
 
 /// How long a measurement is waited for.

@@ -69,7 +69,7 @@ fn want_messages(router: &Router, client: &Client, of: Option<&ServerId>) {
     }
 }
 
-/// There is a new server, or one that replaces another of its name. It is asked for the news that clients want.
+/// Asks a new or replaced server for the news that clients want.
 fn renew_wishes(router: &Router, clients: &[Rc<Client>], id: &ServerId) {
     let Some(server) = router.supervisor.get(id) else { return };
     for client in clients {
@@ -149,7 +149,7 @@ fn tell_line(clients: &[Rc<Client>], server: &ServerId, line: &Line) {
     }
 }
 
-/// Passes the host's news to the clients that are interested. An AI client hears of its own grants only, and only that
+/// Passes the host's news to the interested clients. An AI client hears only of its own grants, and only that
 /// some tools have changed, not of which server.
 pub fn tell_of_host(router: &Router, news: &HostEvent<'_>) {
     let clients = router.clients.all();
@@ -174,7 +174,7 @@ pub fn tell_of_host(router: &Router, news: &HostEvent<'_>) {
     }
 }
 
-/// A server has written a line. If it is one of MCP's messages, AI clients may want to hear it.
+/// Handles a line that a server has written. If it is one of MCP's messages, AI clients may want to hear it.
 fn tell_message(router: &Router, clients: &[Rc<Client>], server: &ServerId, line: &Line) {
     let level = line.level.as_deref().filter(|_| line.source == Source::Mcp);
     let Some((name, level)) = level.and_then(|name| Some((name, level_of(name)?))) else { return };

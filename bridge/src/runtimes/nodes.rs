@@ -13,7 +13,7 @@ use super::{FoundRuntimes, is_program, version_of};
 /// The most of them that are asked.
 const MOST: usize = 16;
 
-/// All of them, each once, the usual one first.
+/// All installed Node.js, each once, the usual one first.
 #[must_use]
 pub fn installed(looked: &FoundRuntimes) -> Vec<Python> {
     let mut seen = BTreeSet::new();

@@ -35,7 +35,7 @@ use self::writer::AuditWriter;
 use super::StoreError;
 use super::worker::WriterThread;
 
-/// How long the end waits for what is still to be written.
+/// How long the end waits for unwritten records.
 const LAST_WORDS: Duration = Duration::from_secs(2);
 
 /// How long a reader waits for the disk.
@@ -82,11 +82,11 @@ impl Audit {
         self.queue.append(record)
     }
 
-    /// Takes a record now, also when nobody waits for the future; it is done when the record is on disk.
+    /// Takes a record now, even if the future is dropped. The future is done when the record is on disk.
     ///
     /// # Errors
-    /// When the disk refuses or is too slow. With `or_later` the record is then treated as by [`Self::append`]; without, it
-    /// is dropped and not counted: what it tells of must not happen.
+    /// When the disk refuses or is too slow. With `or_later` the record is then treated as by
+    /// [`Self::append`]; without, it is dropped and not counted, since its event must not happen.
     pub fn append_durably(
         &self,
         record: AuditRecord,
@@ -104,7 +104,7 @@ impl Audit {
     /// killed loses nothing of it.
     ///
     /// # Errors
-    /// When the disk refuses. What it refused is kept.
+    /// When the disk refuses. Refused records are kept.
     pub fn written(&self) -> impl Future<Output = Result<(), StoreError>> + use<> {
         let (done, written) = oneshot::channel();
         let taken = self.queue.flush(done);
@@ -114,8 +114,8 @@ impl Audit {
         }
     }
 
-    /// The newest lines that match, oldest first, as they are in the files; among them all that was appended
-    /// before, if the disk takes it.
+    /// The newest matching lines, oldest first, as the files have them. They include all records that were
+    /// appended before, if the disk takes those.
     ///
     /// # Errors
     /// When the files cannot be read, or the disk does not answer.
@@ -139,14 +139,14 @@ impl Audit {
         self.queue.is_failing()
     }
 
-    /// How many records are in no file and never will be, or not for certain, since the log was opened.
+    /// How many records since the log was opened are in no file for good, or may be.
     #[must_use]
     pub fn lost(&self) -> u64 {
         self.queue.lost()
     }
 
-    /// Takes no more, and waits until what is queued is written, but not for ever: a disk that hangs must not hold
-    /// up the bridge.
+    /// Takes no more records, and waits a limited time until the queue is written: a disk that hangs must not
+    /// hold up the bridge.
     pub fn close(&self) {
         self.queue.close();
         if !self.worker.ends_within(LAST_WORDS) {

@@ -5,8 +5,8 @@
 use rusqlite::Row;
 use rusqlite::types::ValueRef;
 
-/// A column's text. A value that is no text is empty, and bytes that are no UTF-8 are replaced: one row must not keep the others
-/// from being read.
+/// A column's text. A value of another type gives empty text, and bytes that are no UTF-8 are replaced, so
+/// that one bad row does not keep the others from being read.
 pub(super) fn column(row: &Row<'_>, index: usize) -> rusqlite::Result<String> {
     Ok(match row.get_ref(index)? {
         ValueRef::Text(bytes) => String::from_utf8_lossy(bytes).into_owned(),

@@ -51,7 +51,7 @@ pub struct StandingApproval {
     pub tool: String,
     /// The hash of what it said of itself.
     pub hash: [u8; 32],
-    /// When, in milliseconds since 1970.
+    /// The time, in milliseconds since 1970.
     pub at: u64,
 }
 

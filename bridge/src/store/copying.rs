@@ -13,12 +13,12 @@ use nix::fcntl::OFlag;
 /// A deeper directory is left out.
 const DEEPEST: usize = 16;
 
-/// How much may still be copied.
+/// The most that may still be copied.
 #[derive(Debug, Clone, Copy)]
 pub struct CopyAllowance {
     /// Files and directories.
     pub entries: usize,
-    /// In bytes.
+    /// The limit in bytes.
     pub bytes: u64,
 }
 

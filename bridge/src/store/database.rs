@@ -34,7 +34,7 @@ const SETUP: &str = "
 
 type DatabaseJob = Box<dyn FnOnce(&mut Connection) + Send>;
 
-/// The version of the tables. Newer ones are left alone, older ones are made to have what this one has.
+/// The version of the tables. Newer tables are left alone, older ones are brought to this version.
 pub(super) const VERSION: i64 = 6;
 
 /// The database.
@@ -82,7 +82,7 @@ impl DatabaseFile {
         Arc::new(Self { path, opened, gone: AtomicBool::new(false) })
     }
 
-    /// SQLite goes on with a file that was moved, and says nothing.
+    /// Checks the file, since SQLite silently goes on with a file that was moved.
     fn look(&self) {
         self.gone.store(identity(&self.path) != self.opened, Ordering::Relaxed);
     }
@@ -92,7 +92,7 @@ fn identity(path: &Path) -> Option<(u64, u64)> {
     path.symlink_metadata().ok().map(|about| (about.dev(), about.ino()))
 }
 
-/// Why changes are not stored, by what they need.
+/// The reasons why changes are not stored, by what they need.
 #[derive(Debug, Default)]
 struct DatabaseTrouble {
     /// Every change needs the tables,
@@ -104,7 +104,7 @@ struct DatabaseTrouble {
 /// Opens the database, creating it if it does not exist, and reads all of it.
 ///
 /// # Errors
-/// When it cannot be opened, or is not whole: then its files are as they were.
+/// When it cannot be opened, or is not whole. Then its files are unchanged.
 pub(super) fn connect(path: &Path) -> Result<Connection, StoreError> {
     drop(private_file(path)?);
     let connection = Connection::open(path)?;
@@ -151,7 +151,7 @@ impl Database {
         Ok(Self { jobs, place, room, trouble, troubled, _thread: Thread(thread) })
     }
 
-    /// Why what is decided now is not stored, or will not be found again. Its file is gone, or the disk refused the last change.
+    /// Why new decisions are not stored, or will not be found again: the file is gone, or the disk refused the last change.
     #[must_use]
     pub fn trouble(&self) -> Option<String> {
         if self.place.gone.load(Ordering::Relaxed) {
@@ -209,7 +209,7 @@ impl Database {
         result
     }
 
-    /// Runs a job that nobody waits for, behind those that were there before.
+    /// Runs a job without a waiter, behind the jobs that were there before.
     pub(super) fn run_later(
         &self,
         what: &'static str,
@@ -223,13 +223,13 @@ impl Database {
         }));
     }
 
-    /// Waits until all that was to be changed so far is changed.
+    /// Waits until all changes so far are done.
     pub async fn finish(&self) {
         // Without its thread there is nothing to wait for.
         let _ = self.run(|_| Ok(())).await;
     }
 
-    /// Notes how a job ended. A job that only reads, or finds nothing to change, says nothing of the disk.
+    /// Notes how a job ended. A job that only reads, or changes nothing, tells nothing about the disk.
     fn note(&self, error: Option<&StoreError>, stored: bool) {
         let mut trouble = self.trouble.borrow_mut();
         match error {
@@ -270,8 +270,8 @@ impl Database {
     }
 }
 
-/// Empties the write-ahead log: it still holds what was replaced or removed, and SQLite does not notice when it has lost
-/// its end. What was committed stays committed if that fails; housekeeping tries again.
+/// Empties the write-ahead log. It still holds replaced and removed data, and SQLite does not notice a lost
+/// end. If this fails, commits stay committed, and housekeeping tries again.
 pub(super) fn checkpoint(connection: &Connection) {
     let checkpoint = || {
         connection.busy_timeout(READER_WAIT)?;
@@ -286,7 +286,7 @@ pub(super) fn checkpoint(connection: &Connection) {
     }
 }
 
-/// Said of a file that was moved, removed or replaced.
+/// The sentence about a file that was moved, removed or replaced.
 const MOVED: &str = "harbor.db was moved or removed while the bridge runs; put it back, or run `harbor shutdown`: the \
                      next bridge makes a new one from the journal of definitions";
 
@@ -296,8 +296,8 @@ const WRITER_WAIT: Duration = Duration::from_secs(5);
 /// How long the log's emptying waits for somebody who reads.
 const READER_WAIT: Duration = Duration::from_millis(100);
 
-/// Checks that a database is whole, as far as SQLite finds out; one that is not there is whole. Changes nothing, also while a
-/// bridge works with it.
+/// Checks that a database is whole, as far as SQLite finds out. A missing database is whole. Changes nothing,
+/// even while a bridge uses it.
 ///
 /// # Errors
 /// The fault, in SQLite's words.

@@ -46,7 +46,7 @@ impl Definitions {
         Ok(Self { database, journal })
     }
 
-    /// All definitions, by id. One that cannot be read is left out and reported.
+    /// All definitions, by id. An unreadable definition is left out and reported.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -74,7 +74,7 @@ impl Definitions {
             .await
     }
 
-    /// Stores a definition; what was learnt about an earlier one of this id is forgotten.
+    /// Stores a definition. Facts learnt about an earlier definition of this id are forgotten.
     ///
     /// # Errors
     /// When the database refuses.
@@ -118,7 +118,7 @@ impl Definitions {
             .await
     }
 
-    /// Takes back a definition that led to nothing: its program was nobody's.
+    /// Takes back a definition that led to nothing, as if the name never had a program.
     ///
     /// # Errors
     /// When the database refuses.

@@ -13,7 +13,7 @@ use harbor_policy::package::{self, Package};
 use harbor_policy::program;
 use serde::{Deserialize, Serialize};
 
-/// How to start a server, as the person said it.
+/// The person's description of how to start a server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Definition {
     /// The program.
@@ -22,22 +22,22 @@ pub struct Definition {
     pub args: Vec<String>,
     /// Its own environment variables; may hold secrets, so never shown.
     pub env: BTreeMap<String, String>,
-    /// Where it runs.
+    /// The directory in which it runs.
     pub cwd: Option<String>,
     /// A name for people.
     pub label: Option<String>,
     /// The roots that it may ask for, file URIs.
     pub roots: Vec<String>,
-    /// How it is supervised.
+    /// The settings of its supervision.
     #[serde(with = "as_text", default)]
     pub supervision: Supervision,
-    /// True if the command runs as it is, although it may be recognised as a package.
+    /// True if the command runs as given, although it may be recognised as a package.
     #[serde(default)]
     pub as_is: bool,
     /// Its rights on this machine.
     #[serde(with = "as_text", default)]
     pub sandbox: SandboxSettings,
-    /// Names of secrets without which it is not started.
+    /// Names of secrets that it needs to be started.
     #[serde(default)]
     pub secrets: Vec<String>,
     /// Its address, if it is remote; then there is no command.
@@ -59,7 +59,7 @@ pub struct Definition {
 pub struct Remote {
     /// Its address; the query may be secret.
     pub url: String,
-    /// How it is spoken to.
+    /// The way to speak to it.
     pub transport: Carried,
     /// The headers of each request; may hold secrets, so never shown.
     pub headers: BTreeMap<String, String>,
@@ -69,11 +69,11 @@ pub struct Remote {
     pub allow_http: bool,
 }
 
-/// How messages are carried to a remote server.
+/// The way in which messages reach a remote server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Carried {
-    /// As the server knows it.
+    /// The way that the server knows.
     Auto,
     /// Streamable HTTP.
     Http,
@@ -125,7 +125,7 @@ impl Definition {
         package.map(|package| Package { with: self.with.clone(), ..package })
     }
 
-    /// Which program it runs, whatever its version, arguments and variables.
+    /// The program that it runs, without version, arguments and variables.
     #[must_use]
     pub fn program(&self) -> String {
         if let Some(remote) = &self.remote {

@@ -17,7 +17,7 @@ use super::{beside, private_file};
 /// Bytes that are held: a revocation takes a few pages of 4 KiB, in the write-ahead log and in the database.
 const SIZE: u64 = 256 * 1024;
 
-/// In what [`fs::Metadata::blocks`] counts, in bytes.
+/// The unit of [`fs::Metadata::blocks`], in bytes.
 const BLOCK: u64 = 512;
 
 /// The file.
@@ -33,7 +33,7 @@ impl DiskReserve {
         Self { path: beside(database, ".room"), held: AtomicBool::new(false) }
     }
 
-    /// Takes the room, where it is not taken and there is some. Where a file system cannot hold any, there is none.
+    /// Takes the room if it is not taken yet and the disk has it. A file system without that ability holds none.
     pub(super) fn hold(&self) {
         if !self.held.load(Ordering::Relaxed) {
             let held = self.take();
@@ -60,7 +60,7 @@ impl DiskReserve {
         Ok(fallocate(&file, FallocateFlags::empty(), 0, i64::try_from(SIZE).unwrap_or(i64::MAX))?)
     }
 
-    /// Gives the room up, for what is to be written now. True if there was any.
+    /// Gives the room up for the next write. True if there was any.
     pub(super) fn release(&self) -> bool {
         self.held.swap(false, Ordering::Relaxed) && fs::remove_file(&self.path).is_ok()
     }

@@ -41,9 +41,9 @@ pub struct StoredGrant {
     pub scope: String,
     /// The type of the grant.
     pub grant_type: String,
-    /// The tools; none of them when empty, all when `None`.
+    /// The tools. Empty for none of them, absent for all.
     pub allowed_tools: Option<Vec<String>>,
-    /// When it was given, in milliseconds since 1970.
+    /// The time of the grant, in milliseconds since 1970.
     pub created_at: u64,
 }
 
@@ -118,7 +118,7 @@ impl GrantFile {
             .await
     }
 
-    /// Stores a grant, in the place of one with the same key.
+    /// Stores a grant, and replaces the grant with the same key.
     ///
     /// # Errors
     /// When the database refuses.
@@ -198,7 +198,7 @@ fn read(row: &SqlRow<'_>) -> rusqlite::Result<Row> {
     ))
 }
 
-/// A row whose values are not even of the right types, or no UTF-8.
+/// A row whose values have wrong types or are no UTF-8.
 fn broken(row: &SqlRow<'_>) -> Row {
     let text = |column| match row.get_ref(column) {
         Ok(ValueRef::Text(bytes)) => String::from_utf8_lossy(bytes).into_owned(),

@@ -20,7 +20,7 @@ use super::{StoreError, private_directory, write_atomically};
 /// The file's name.
 const FILE: &str = "image.json";
 
-/// Longer than any such file is.
+/// The limit for reading such a file. Real ones are shorter.
 const MAX: u64 = 16 * 1024;
 
 #[derive(Serialize, Deserialize)]
@@ -38,7 +38,7 @@ pub fn pinned(image: &Image, dir: &Path) -> Option<Pinned> {
     look(image, dir).ok().flatten()
 }
 
-/// The image that was pinned; `None` where there is no pin, or only one for another definition.
+/// The pinned image. None if there is no pin, or only a pin for another definition.
 ///
 /// # Errors
 /// Why the pin that is there cannot be read.

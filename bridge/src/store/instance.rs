@@ -29,7 +29,7 @@ use nix::fcntl::{FcntlArg, fcntl};
 
 use super::{StoreError, failed, own_directory, private_file, write_atomically};
 
-/// How often it is looked whether token and socket are still there.
+/// How often token and socket are checked.
 const LOOK: Duration = Duration::from_secs(3);
 
 /// This process is the one bridge of its home.
@@ -50,13 +50,13 @@ struct InstanceFiles {
     token_at: PathBuf,
     token: String,
     socket: PathBuf,
-    /// The identities of lock, token and socket; `None` where one could not be seen.
+    /// The identities of lock, token and socket. None for one that could not be seen.
     ids: [Option<(u64, u64)>; 3],
     /// Locks that were taken anew.
     locks: Vec<File>,
 }
 
-/// Why this process is not the one bridge.
+/// The reason why this process is not the one bridge.
 #[derive(Debug)]
 pub enum InstanceError {
     /// Another bridge runs; with its process id, if it could be read.
@@ -121,8 +121,8 @@ impl Instance {
         Ok((Self { _lock: lock, token, files: Arc::new(Mutex::new(Some(files))) }, listener))
     }
 
-    /// Starts a thread that looks every few seconds for token and socket, and makes anew the one that is gone. `take` is given
-    /// the new socket; it returns false when it wants no more. `and` is called as often, for other checks.
+    /// Starts a thread that checks the token and the socket every few seconds, and makes a missing one anew.
+    /// `take` gets the new socket, and returns false to end the thread. `and` runs as often, for other checks.
     ///
     /// # Errors
     /// When there can be no thread for it.
@@ -165,8 +165,8 @@ impl Instance {
         std::thread::Builder::new().name("harbor.files".into()).spawn(keeping).map(drop)
     }
 
-    /// Gives everything up, within `limit`: a disk that does not answer must not hold up the end. The lock is kept for as long as
-    /// something is still to be removed.
+    /// Gives everything up within `limit`: a disk that does not answer must not hold up the end. The lock is
+    /// kept until the last file is removed.
     pub fn end(self, limit: Duration) {
         let (ending, ended) = mpsc::channel::<Infallible>();
         let started = std::thread::Builder::new().name("harbor.end".into()).spawn(move || {
@@ -187,7 +187,7 @@ impl Instance {
 }
 
 impl InstanceFiles {
-    /// Makes anew what is gone: the lock is held, so whatever is there instead is nobody's. Gives the new socket.
+    /// Makes missing files anew. The lock is held, so other files in their places belong to no bridge. Returns the new socket.
     fn mend(&mut self) -> Result<Option<UnixListener>, InstanceError> {
         let there = [&self.lock_at, &self.token_at, &self.socket].map(|path| id(path));
         let [lock_is_gone, token_is_gone, socket_is_gone] =
@@ -233,7 +233,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Which file is at a path, if one is.
+/// The identity of the file at a path, if there is one.
 fn id(path: &Path) -> Option<(u64, u64)> {
     std::fs::symlink_metadata(path).ok().map(|file| (file.dev(), file.ino()))
 }

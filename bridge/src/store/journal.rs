@@ -42,13 +42,13 @@ use super::lock_names::is_name;
 use super::program_rows::{self, ProgramRow};
 use super::{StoreError, beginning_with, failed, free_name, sync_directory, temporary, write_durably};
 
-/// Bytes of a hash that a line begins with, as twice as many digits.
+/// The bytes of the hash at the beginning of a line, which takes twice as many digits.
 const SUM: usize = 8;
 
 /// The text between the name of a damaged journal that is kept and its time.
 const DAMAGED: &str = ".damaged-";
 
-/// More is not read, in bytes.
+/// The most bytes that are read.
 const MAX_READ: u64 = 256 << 20;
 
 /// How soon a disk that has refused a change is tried again.
@@ -58,7 +58,7 @@ const AGAIN: Duration = Duration::from_secs(5);
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 enum JournalLine {
-    /// A row of the definitions, its texts as they are.
+    /// A row of the definitions, with its texts unchanged.
     Definition { server_id: String, definition: String },
     /// A row of the locks.
     Lock(LockRow),
@@ -70,7 +70,7 @@ enum JournalLine {
     End { lines: usize },
 }
 
-/// A row of the locks: the names of files; where it cannot be read, texts that name none.
+/// A row of the locks: the names of files. For a lock that cannot be read, texts that name no file.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LockRow {
@@ -110,7 +110,7 @@ impl Journal {
         Self { path: path.to_owned() }
     }
 
-    /// The file's content; `None` when there is none.
+    /// The file's content. None when there is no file.
     ///
     /// # Errors
     /// When the file cannot be read at all.
@@ -128,12 +128,12 @@ impl Journal {
         }
     }
 
-    /// Writes an empty journal, where there is none.
+    /// Writes the first journal, an empty one.
     pub(super) fn begin(&self) -> Result<(), StoreError> {
         write_durably(&self.path, &text(&JournalContent::default()))
     }
 
-    /// Works as `change`, on the database's own thread. What it takes away is in the database itself at once.
+    /// Works as `change`, on the database's own thread. Removals are in the database itself at once.
     pub(super) async fn change_in(
         &self,
         database: &Database,
@@ -150,8 +150,8 @@ impl Journal {
         Ok(())
     }
 
-    /// Once the disk has refused a change, tries again and again whether it takes one. So nobody is told of a full disk that has
-    /// room by now.
+    /// After the disk has refused a change, tries again and again until it takes one. So no client is told of
+    /// a full disk that has room by now.
     pub async fn watch(self, database: Rc<Database>) {
         loop {
             database.troubled().await;
@@ -202,7 +202,7 @@ impl Journal {
         write_durably(&self.path, &wanted)
     }
 
-    /// Moves the file beside, as it is: the database has all that could be read of it.
+    /// Moves the damaged file beside, unchanged. The database has all that could be read of it.
     fn keep(&self, why: &str) -> Result<(), StoreError> {
         let kept = free_name(&self.path, DAMAGED, wall_clock());
         std::fs::rename(&self.path, &kept).map_err(failed("keep", &self.path))?;
@@ -224,7 +224,7 @@ impl Journal {
     }
 }
 
-/// A row that cannot be read, and is not the one that was stored: what SQLite does not see of a damaged page.
+/// Finds a row that cannot be read or differs from the stored one. SQLite does not see such damage of a page.
 pub(super) fn damaged(
     connection: &Connection,
     stored: &JournalContent,
@@ -280,7 +280,7 @@ pub(super) fn restore(connection: &Connection, content: &JournalContent) -> rusq
     restore_written(connection, content)
 }
 
-/// Where servers could ever write is never forgotten, whichever of the two has it.
+/// Restores the places that servers could ever write. A place counts if either the database or the journal has it.
 pub(super) fn restore_written(connection: &Connection, content: &JournalContent) -> rusqlite::Result<()> {
     for path in &content.written {
         connection.execute("INSERT OR IGNORE INTO written VALUES (?1)", params![path])?;

@@ -16,7 +16,7 @@ use super::{StoreError, failed, private_directory};
 /// Bytes of a file that are looked at in one piece.
 pub(super) const BLOCK: u64 = 64 * 1024;
 
-/// Opens a file to append to, and its directory with it where they are missing. Also its length.
+/// Opens a file to append to, and makes the file and its directory if they are missing. Returns its length, too.
 pub(super) fn open_to_append(path: &Path) -> Result<(File, u64), StoreError> {
     let open = || {
         let mut options = OpenOptions::new();
@@ -34,8 +34,8 @@ pub(super) fn open_to_append(path: &Path) -> Result<(File, u64), StoreError> {
     Ok((file, length))
 }
 
-/// Opens a file to read. Also where its last whole line ends: one without its newline will be cut off; it must not
-/// be seen now and be gone later.
+/// Opens a file to read, and finds the end of its last whole line. A line without its newline will be cut
+/// off: it must not be seen now and be gone later.
 pub(super) fn open_to_read(path: &Path) -> io::Result<(File, u64)> {
     let file = OpenOptions::new().read(true).custom_flags(flags()).open(path)?;
     let end = whole_lines(&file, length_of(&file)?)?;
@@ -61,7 +61,7 @@ fn cut_torn_line(file: &File) -> io::Result<u64> {
     Ok(whole)
 }
 
-/// Where the last newline before `end` ends.
+/// The end of the last newline before `end`.
 fn whole_lines(file: &File, mut end: u64) -> io::Result<u64> {
     // As a rule the last byte is the one.
     let mut size = 1;
@@ -82,7 +82,7 @@ pub(super) fn read_block(file: &File, start: u64, end: u64) -> io::Result<Vec<u8
     Ok(bytes)
 }
 
-/// Where the last newline is.
+/// The index of the last newline.
 pub(super) fn newline(bytes: &[u8]) -> Option<usize> {
     bytes.iter().rposition(|byte| *byte == b'\n')
 }

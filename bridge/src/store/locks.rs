@@ -46,21 +46,21 @@ pub struct Lock {
     pub spec: String,
     /// The version; for git the commit, for a download its SHA-256.
     pub version: String,
-    /// The hash of the package itself, as its registry gives it.
+    /// The hash of the package itself, from its registry.
     pub integrity: String,
     /// The versions and hashes of everything: package-lock.json, or requirements of Python with hashes; for a download the files
     /// that were unpacked.
     pub tree: String,
-    /// How many packages that are.
+    /// The number of these packages.
     pub packages: u32,
     /// The name of its program, where that is known before it is installed.
     pub program: Option<String>,
-    /// The Python or Node.js that it was resolved with, where that is not the usual one: with another one it has other files.
+    /// The Python or Node.js that it was resolved with, if not the usual one: another one would give other files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub python: Option<LockedPython>,
     /// The number of its directory.
     pub place: u32,
-    /// When it was installed, in milliseconds since 1970; `None` for one that was agreed upon and is not installed yet.
+    /// When it was installed, in milliseconds since 1970. None if it was agreed upon and is not installed yet.
     pub installed_at: Option<u64>,
 }
 
@@ -178,8 +178,8 @@ impl Locks {
         self.get(id).filter(|locked| locked.current.is_of(package))
     }
 
-    /// Why a lock that exists cannot be read. The server's version is then unknown, and none may be taken for it before somebody
-    /// says so.
+    /// The reason why an existing lock cannot be read. The server's version is then unknown, and the person
+    /// must choose one.
     #[must_use]
     pub fn lost(&self, id: &ServerId) -> Option<String> {
         self.lost.borrow().get(id).cloned()
@@ -252,7 +252,7 @@ impl Locks {
     }
 }
 
-/// The locks that a row names: the one that is used, or why it cannot be read; and the one before, if that can be read.
+/// Reads the locks that a row names: the lock in use, or why it cannot be read; and the previous lock, if that can be read.
 pub(super) fn read(files: &LockFiles, row: &LockRow) -> Result<(Lock, Option<Lock>), String> {
     let lock = |name: &str| {
         serde_json::from_slice(&files.get(name)?)

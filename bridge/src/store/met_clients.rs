@@ -21,7 +21,7 @@ pub(super) const TABLES: &str = "
     ) STRICT, WITHOUT ROWID;
 ";
 
-/// Closes the table: nobody is new any more.
+/// Closes the table: from then on no client is new.
 pub(super) const CLOSE: &str = "INSERT OR IGNORE INTO met_clients VALUES ('*', unixepoch() * 1000)";
 
 /// The table.
@@ -65,7 +65,7 @@ impl MetClients {
         asked.await
     }
 
-    /// True if nobody is new any more.
+    /// True if no client is new any more.
     ///
     /// # Errors
     /// When the database refuses.

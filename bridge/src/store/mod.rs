@@ -66,9 +66,9 @@ pub enum StoreError {
     Newer(i64),
     /// The database is lost, and the journal that it would be made anew from cannot be read.
     Unreadable {
-        /// Why it counts as lost.
+        /// The reason why it counts as lost.
         why: String,
-        /// Why the journal cannot be read.
+        /// The reason why the journal cannot be read.
         source: Box<StoreError>,
     },
     /// The thread that owns the database is gone.
@@ -93,8 +93,8 @@ impl StoreError {
         }
     }
 
-    /// True if it means that the disk fails the database, or that the database itself is wrong: other changes would meet that,
-    /// too.
+    /// True if the error means that the disk fails the database, or that the database itself is wrong. Other
+    /// changes would then fail, too.
     fn is_trouble(&self) -> bool {
         use ErrorCode::{CannotOpen, DiskFull, ReadOnly, SystemIoFailure};
         let of_the_disk = [CannotOpen, DiskFull, ReadOnly, SystemIoFailure];
@@ -146,7 +146,7 @@ fn failed(what: &str, path: &Path) -> impl Fn(io::Error) -> StoreError {
     move |source| StoreError::File { what: what.clone(), source }
 }
 
-/// Works as `write_atomically`; moreover, the former content does not come back after a power cut.
+/// Works as `write_atomically`. In addition, the former content does not come back after a power cut.
 fn write_durably(path: &Path, content: &[u8]) -> Result<(), StoreError> {
     write_atomically(path, content)?;
     path.parent().map_or(Ok(()), sync_directory)

@@ -62,7 +62,7 @@ impl Offers {
         read.await
     }
 
-    /// Puts a list in the place of the one of its kind.
+    /// Stores a list, and replaces the list of the same kind.
     ///
     /// # Errors
     /// When the database refuses.

@@ -167,7 +167,7 @@ pub fn is_installed(package: &Package, dir: &Path) -> bool {
     stamp.is_some_and(|stamp| stamp == Stamp::of(package)) && entry(package, dir).is_ok()
 }
 
-/// Makes the directory private and empty: an interrupted installation, or one of another version, must not mix in.
+/// Makes the directory private and empty. Files of an interrupted installation, or of another version, must not mix in.
 ///
 /// # Errors
 /// When the file system refuses.
@@ -198,7 +198,7 @@ pub fn keep_only(parent: &Path, places: &[u32]) {
     }
 }
 
-/// Says that the installation is whole. To be called last.
+/// Marks the installation as whole. Call it last.
 ///
 /// # Errors
 /// When the file system refuses.

@@ -72,8 +72,8 @@ impl Pins {
         Ok(Self { database })
     }
 
-    /// All pins, by server and tool. One that cannot be read is left out and reported: its tool is one that
-    /// nobody has accepted.
+    /// All pins, by server and tool. An unreadable pin is left out and reported, and its tool counts as not
+    /// accepted.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -82,7 +82,7 @@ impl Pins {
             .await
     }
 
-    /// All tools that were listed last as others than their pins, as they were listed.
+    /// All tools whose last listing differs from their pins, as they were listed.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -112,7 +112,7 @@ impl Pins {
                             tracing::warn!(
                                 server_id = id,
                                 ?error,
-                                "harbor.db: what a tool said of itself cannot be read: the tool is shown as new"
+                                "harbor.db: the description of a tool cannot be read; the tool is shown as new"
                             );
                         }
                     }

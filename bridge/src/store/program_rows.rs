@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::columns::column;
 
-/// The text that counts as the program of a definition that cannot be read: no other one is the same.
+/// The text that stands for the program of an unreadable definition. It equals no other program.
 pub(super) const UNREADABLE: &str = "?";
 
 /// A row of a server that runs another program, as the journal has it.
@@ -24,14 +24,14 @@ pub struct ProgramRow {
 }
 
 impl ProgramRow {
-    /// A row for a server whose accepted program is unknown: the person has to accept the one that it runs.
+    /// A row for a server whose accepted program is unknown. The person must accept the program that it runs.
     pub(super) fn unknown(id: &str) -> Self {
         let other_since = i64::try_from(wall_clock()).unwrap_or(i64::MAX);
         Self { server_id: id.into(), program: UNREADABLE.into(), other_since }
     }
 }
 
-/// Puts a row into the table, in the place of the one that is there.
+/// Puts a row into the table, and replaces the present one.
 pub(super) fn put(
     connection: &Connection,
     id: &str,

@@ -62,9 +62,9 @@ pub struct Accepted {
 pub struct Former {
     /// The server whose name it was.
     pub server_id: ServerId,
-    /// The program, as [`digest`] gives it.
+    /// The digest of the program, by [`digest`].
     pub digest: String,
-    /// Until when, in milliseconds since 1970.
+    /// The end of its use, in milliseconds since 1970.
     pub until: u64,
 }
 
@@ -82,7 +82,7 @@ pub struct AcceptedPrograms {
 }
 
 impl AcceptedPrograms {
-    /// The table of this database, which is made if it does not exist. What is defined already is accepted.
+    /// The table of this database, which is made if it does not exist. Programs of existing definitions are accepted.
     ///
     /// # Errors
     /// When the database refuses.
@@ -222,7 +222,7 @@ fn had_another(connection: &Connection, id: &str, program: &str) -> rusqlite::Re
     connection.query_row(sql, params![id, digest(program)], |row| row.get(0))
 }
 
-/// The name belongs to nobody any more. Its programs are remembered.
+/// Frees the name of a removed server. Its programs are remembered.
 pub(super) fn forget(connection: &Connection, id: &str) -> rusqlite::Result<()> {
     let sql = "SELECT definition FROM definitions WHERE server_id = ?1";
     let now: Option<String> = connection.query_row(sql, [id], |row| row.get(0)).optional()?;

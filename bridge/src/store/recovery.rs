@@ -61,19 +61,19 @@ const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
 /// The loss of a database.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Loss {
-    /// When it was lost, in milliseconds since 1970.
+    /// The time of the loss, in milliseconds since 1970.
     pub at: u64,
     /// The fault that it had.
     pub why: String,
     /// How many definitions came back.
     pub definitions: usize,
-    /// How many packages have the version that was locked.
+    /// How many packages have their locked version.
     pub locks: usize,
     /// The servers whose version is not known any more.
     pub unlocked: Vec<String>,
-    /// How many lines of the journal could not be read; `None` when there was no journal that could.
+    /// How many lines of the journal could not be read. None if no journal could be read.
     pub unread: Option<usize>,
-    /// Where it lies.
+    /// The place of its copy.
     #[serde(skip)]
     pub aside: PathBuf,
 }
@@ -150,7 +150,7 @@ pub fn open(paths: &Paths) -> Result<OpenedDatabase, StoreError> {
     Ok(OpenedDatabase { database: Rc::new(Database::start(connection)?), journal, losses, rebuilt })
 }
 
-/// Why a database counts as lost that is empty or not there, if it does.
+/// The reason why an empty or missing database counts as lost, if it does.
 fn gone(path: &Path, has_journal: bool) -> Option<&'static str> {
     let empty = fs::symlink_metadata(path).map_or(true, |found| found.is_file() && found.len() == 0);
     let log = fs::symlink_metadata(beside(path, BESIDE[0])).map_or(0, |found| found.len());
@@ -215,7 +215,7 @@ fn sound(path: &Path, journal: &Journal) -> Result<Result<Connection, String>, S
     Ok(Ok(connection))
 }
 
-/// The reason why a database is corrupt. What SQLite takes for corruption may be a disk that cannot be read: then that error.
+/// The reason why a database is corrupt. SQLite may take an unreadable disk for corruption: then the disk's error.
 fn corrupt(path: &Path, error: &StoreError) -> Result<String, StoreError> {
     for file in files(path) {
         match fs::File::open(&file).and_then(|mut open| io::copy(&mut open, &mut io::sink())) {
@@ -228,8 +228,8 @@ fn corrupt(path: &Path, error: &StoreError) -> Result<String, StoreError> {
     Ok(error.to_string())
 }
 
-/// The tables that decide who may do what, and what there is. A database has all of these tables that its version has, or is new
-/// and has none.
+/// The tables that decide who may do what, and which servers there are. A database has all of these tables
+/// for its version, or is new and has none.
 const TABLES: [Tables; 11] = [
     Tables { since: 1, names: &["definitions"], sql: definition_table::TABLES },
     Tables { since: 1, names: &["locks"], sql: locks::TABLES },
@@ -267,7 +267,7 @@ fn missing_table(connection: &Connection) -> Result<Option<&'static str>, StoreE
     Ok(None)
 }
 
-/// Makes all of them at once: some alone would be a database that is not new, and not whole. From then on it has this version.
+/// Makes all tables at once: a database with only some would be neither new nor whole. From then on it has this version.
 fn settle_tables(connection: &Connection) -> Result<(), StoreError> {
     let transaction = connection.unchecked_transaction()?;
     make_tables(&transaction)?;
@@ -327,7 +327,7 @@ fn rebuild(paths: &Paths, journal: &Journal, why: String) -> Result<Connection, 
     Ok(connection)
 }
 
-/// Where lines are missing, one of them may have been the lock of a package that has none.
+/// Locks that missing lines may have held: one for each package that has none.
 fn unknown_locks(content: &JournalContent) -> Vec<LockRow> {
     let has_package = |(id, text): &&(String, String)| {
         definitions::read_row(id, text).is_some_and(|(_, definition)| definition.package().is_some())
@@ -337,7 +337,7 @@ fn unknown_locks(content: &JournalContent) -> Vec<LockRow> {
     unknown.map(|(id, _)| LockRow { server_id: id.clone(), ..LockRow::default() }).collect()
 }
 
-/// Where lines are missing, one of them may have said that a server runs another program than its name was given to.
+/// Programs that missing lines may have held: any server may run another program than its name was given to.
 fn unknown_programs(content: &JournalContent) -> Vec<ProgramRow> {
     let is_known = |id: &str| content.unread == 0 || content.programs.iter().any(|row| row.server_id == id);
     let unknown = content.definitions.iter().filter(|(id, _)| !is_known(id));
@@ -391,7 +391,7 @@ impl RebuiltDatabase {
         path.parent().map_or(Ok(()), sync_directory)
     }
 
-    /// As a rule there is nothing.
+    /// Removes the files, if there are any. Mostly there are none.
     fn clear(&self) {
         for file in files(&self.0) {
             let _ = fs::remove_file(file);
@@ -410,8 +410,8 @@ fn files(path: &Path) -> impl Iterator<Item = PathBuf> {
     std::iter::once(path.to_owned()).chain(BESIDE.map(|suffix| beside(path, suffix)))
 }
 
-/// Moves the files of a database into a directory of its own, the main file first: a file that is left after a crash must not
-/// become the log of the next database.
+/// Moves the files of a database into a directory of its own, the main file first: a file left by a crash
+/// must not become the log of the next database.
 fn set_aside(path: &Path, loss: &Loss) -> Result<(), StoreError> {
     let home = path.parent().unwrap_or(Path::new("/"));
     let aside = new_directory(path, loss.at)?;

@@ -53,9 +53,9 @@ pub fn remove_tree(path: &Path) -> io::Result<()> {
 struct Removal {
     /// The directory that the tree is in.
     outside: OwnedFd,
-    /// From the top of the tree to the directory that is being emptied.
+    /// The levels from the top of the tree to the directory that is being emptied.
     levels: Vec<Level>,
-    /// How many names were tried for directories that are moved up.
+    /// The number of names that were tried for directories that are moved up.
     names: u64,
     failed: Option<Errno>,
 }
@@ -68,7 +68,7 @@ struct Level {
     passes: u32,
     /// True if this pass has removed anything.
     removed: bool,
-    /// True if something came into it that is to be removed.
+    /// True if something to remove came into it meanwhile.
     grown: bool,
 }
 
@@ -182,8 +182,8 @@ impl Level {
     }
 }
 
-/// True if an entry is gone now; false for a directory that holds something. A mount point is refused, so that nobody goes into
-/// it.
+/// True if an entry is gone now; false for a directory that holds something. Refuses a mount point, so that
+/// nothing behind it is removed.
 fn unlink(at: BorrowedFd<'_>, name: &CStr) -> nix::Result<bool> {
     match unlinkat(at, name, UnlinkatFlags::NoRemoveDir) {
         Ok(()) | Err(Errno::ENOENT) => Ok(true),

@@ -49,16 +49,16 @@ use crate::config::SecretsConfig;
 /// The file beside theirs that has the ids of the servers that have secrets.
 const NAMES: &str = "servers";
 
-/// How they are kept at present.
+/// The state of the secrets' protection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SecretsStatus {
-    /// Where the person wants them.
+    /// The person's choice of the place.
     pub choice: Choice,
-    /// How the file is.
+    /// The protection of the file.
     pub form: StoreProtection,
     /// True if it takes a passphrase, or the keyring, to read them.
     pub is_locked: bool,
-    /// True if the person is to be asked for that passphrase.
+    /// True if the person should be asked for that passphrase.
     pub asks: bool,
 }
 
@@ -66,10 +66,10 @@ pub struct SecretsStatus {
 #[derive(Debug, Clone)]
 pub struct Secrets {
     path: Arc<PathBuf>,
-    /// Whoever changes it has this.
+    /// Held by whoever changes the secrets.
     turn: Arc<Mutex<()>>,
     keys: Arc<Keys>,
-    /// How it was when it was last looked at.
+    /// The protection of the file at the last look.
     form: Arc<Mutex<StoreProtection>>,
     trouble: Arc<SecretsTrouble>,
     unlocked: Arc<Notify>,
@@ -108,7 +108,7 @@ impl Secrets {
         self.unlocked.notified().await;
     }
 
-    /// How they are kept, as far as that is known without the disk.
+    /// How the secrets are kept, as far as that is known without the disk.
     #[must_use]
     pub fn standing(&self) -> SecretsStatus {
         let form = *self.form.lock().unwrap_or_else(PoisonError::into_inner);
@@ -117,13 +117,13 @@ impl Secrets {
         SecretsStatus { choice: self.keys.choice(), form, is_locked, asks }
     }
 
-    /// Why they cannot be read, however much is unlocked; as of a moment ago.
+    /// The reason why they cannot be read even when unlocked, as of a moment ago.
     #[must_use]
     pub fn trouble(&self) -> Option<String> {
         self.trouble.why()
     }
 
-    /// True if a server may have secrets, as far as that is known without reading them.
+    /// True if a server may have secrets, as far as that is known without reading any.
     pub async fn may_have(&self, server: &str) -> bool {
         let server = server.to_owned();
         let looked = tokio::task::spawn_blocking({
@@ -170,7 +170,7 @@ impl Secrets {
         Ok(read.all)
     }
 
-    /// Stores secrets of a server, in the place of those of the same names. Gives all that it has then.
+    /// Stores secrets of a server, and replaces those of the same names. Returns all its secrets.
     ///
     /// # Errors
     /// When the file is not this user's alone, or cannot be read or written; or when there are too many secrets.
@@ -191,7 +191,7 @@ impl Secrets {
         .map(Option::unwrap_or_default)
     }
 
-    /// Stores a login in the place of the one that it renews; false where that one is not there any more.
+    /// Stores a renewed login, and replaces the login that it renews. False if that login is gone.
     ///
     /// # Errors
     /// As `put`.
@@ -224,8 +224,8 @@ impl Secrets {
         Ok(removed.await?.is_some())
     }
 
-    /// Removes all secrets of a server. Where they cannot be read, nobody gets them any more, and they are removed as soon as
-    /// they can be.
+    /// Removes all secrets of a server. If they cannot be read, nobody gets them any more, and they are
+    /// removed as soon as they can be read.
     ///
     /// # Errors
     /// As `put`, when that could not be noted either.
@@ -250,7 +250,7 @@ impl Secrets {
         .await
     }
 
-    /// Changes the file, unless `change` gives nothing.
+    /// Changes the file, unless `change` returns nothing.
     async fn change<T: Send + 'static>(
         &self,
         adds: bool,

@@ -28,7 +28,7 @@ use self::writer::ServerLogWriter;
 use super::worker::WriterThread;
 use super::{StoreError, private_directory};
 
-/// How long the end waits for what is still to be written.
+/// How long the end waits for unwritten lines.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// How long a reader waits for the disk.
@@ -45,7 +45,7 @@ impl ServerLogs {
     /// Makes the directory, for this user only, and starts the thread.
     ///
     /// # Errors
-    /// When the system refuses one of them.
+    /// When the system refuses the directory or the thread.
     pub fn open(dir: &Path) -> Result<Self, StoreError> {
         private_directory(dir)?;
         let writer = ServerLogWriter::new(ServerLogFiles::new(dir));

@@ -29,10 +29,10 @@ use super::{StoreError, failed, private_directory, temporary, write_atomically};
 const NAME: &str = "_sessions";
 const KEY: &str = "key";
 
-/// The end of the name of a damaged one that is kept.
+/// The end of the name of a damaged session that is kept.
 const DAMAGED: &str = ".json.damaged";
 
-/// Longer than any conversation: one that is longer is not read.
+/// The largest session that is read, in bytes. No conversation is longer.
 const MAX: u64 = 256 * 1024 * 1024;
 
 /// The files.
@@ -40,8 +40,8 @@ const MAX: u64 = 256 * 1024 * 1024;
 pub struct Sessions {
     directory: PathBuf,
     secrets: Secrets,
-    /// Held while one is written, so that an older text never replaces a newer one. Has the ids of those that were removed since
-    /// the bridge began: whoever still holds one does not bring it back.
+    /// Held while a session is written, so that an older text never replaces a newer one. Holds the ids of
+    /// sessions removed since the bridge began, so that no holder brings one back.
     turn: Arc<Mutex<HashSet<String>>>,
 }
 
@@ -56,7 +56,7 @@ impl Sessions {
         Self { directory, secrets, turn: Arc::default() }
     }
 
-    /// Writes one, in the place of what it was; nothing of one that was removed.
+    /// Writes a session, and replaces its former text. Writes nothing for a removed session.
     ///
     /// # Errors
     /// When the disk refuses, or the secrets are locked.
@@ -87,7 +87,7 @@ impl Sessions {
         .await
     }
 
-    /// Reads one; `None` where there is none, or where it was removed meanwhile.
+    /// Reads a session. None if there is none, or if it was removed meanwhile.
     ///
     /// # Errors
     /// When it cannot be read, or the secrets are locked.
@@ -102,7 +102,7 @@ impl Sessions {
         Ok(read.filter(|_| !removed.contains(id)))
     }
 
-    /// Reads one, and gives what `read` makes of it in another thread.
+    /// Reads a session, and returns the result of `read` on it, which runs in another thread.
     ///
     /// # Errors
     /// When it cannot be read, or the secrets are locked.
@@ -176,7 +176,7 @@ impl Sessions {
             .await
     }
 
-    /// How secrets are kept has changed: what is plain and should not be is written anew.
+    /// Writes plain sessions anew, encrypted, after the protection of secrets has changed.
     ///
     /// # Errors
     /// The first that cannot be.
@@ -198,7 +198,7 @@ impl Sessions {
         Ok(())
     }
 
-    /// Where a damaged one is kept.
+    /// The path for a damaged session.
     fn damaged(&self, id: &str) -> PathBuf {
         self.directory.join(format!("{id}{DAMAGED}"))
     }
@@ -258,7 +258,7 @@ fn found(path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
     fs::read(path).map(Some).map_err(read)
 }
 
-/// All files with words in them, damaged ones too.
+/// All files with words of conversations in them, damaged ones too.
 fn files(directory: &Path) -> Result<Vec<PathBuf>, StoreError> {
     let mut files = Vec::new();
     for end in [".json", DAMAGED] {
@@ -268,7 +268,7 @@ fn files(directory: &Path) -> Result<Vec<PathBuf>, StoreError> {
     Ok(files)
 }
 
-/// The parts of the names there that stand before this end.
+/// The names in the directory that have this end, without the end.
 fn names(directory: &Path, end: &str) -> Result<Vec<String>, StoreError> {
     let read = failed("read", directory);
     let entries = match fs::read_dir(directory) {

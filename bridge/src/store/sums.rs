@@ -21,7 +21,7 @@ const TABLES: [(&str, &str); 3] = [
     ("changed_tools", "server_id, tool, hash, shown, hidden"),
 ];
 
-/// How much of the hash is kept, in bytes.
+/// The bytes of the hash that are kept.
 const LENGTH: usize = 16;
 
 /// Gives a connection the function `row_sum(column, …)`.
@@ -67,7 +67,7 @@ fn put(hash: &mut Sha256, value: ValueRef<'_>) {
     hash.update(bytes);
 }
 
-/// Gives tables of an earlier version the column.
+/// Adds the column to tables of an earlier version.
 pub(super) fn add_columns(connection: &Connection) -> rusqlite::Result<()> {
     for (table, _) in TABLES {
         let sql = "SELECT count(*) FROM pragma_table_info(?1) WHERE name = 'sum'";

@@ -10,13 +10,13 @@ use std::time::{Duration, Instant};
 
 use super::StoreError;
 
-/// When all of them have to be done, once this process ends.
+/// The time at which all worker threads must be done, once this process ends.
 static END: OnceLock<Instant> = OnceLock::new();
 
 /// The time that each one gets even then: most have nothing left to do.
 const LEAST: Duration = Duration::from_millis(50);
 
-/// This process ends: nobody waits for any of them longer than until then.
+/// Notes that this process ends: from then on nobody waits for a worker thread longer than until this time.
 pub fn end_by(until: Instant) {
     // Only the first end counts.
     let _ = END.set(until);

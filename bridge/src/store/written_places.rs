@@ -48,7 +48,7 @@ impl WrittenPlaces {
         Ok(Self { database, journal, known })
     }
 
-    /// All of them, without symbolic links at the time when they were noted, by name.
+    /// All places, by name. They had no symbolic links when they were noted.
     #[must_use]
     pub fn all(&self) -> Vec<String> {
         self.known.borrow().iter().cloned().collect()

@@ -10,7 +10,7 @@ use crate::link::{UNKNOWN_METHOD, nobody_answers};
 /// JSON-RPC: there is no such method here.
 const METHOD_NOT_FOUND: i64 = -32601;
 
-/// Decides what a server's question is answered that has these roots; `unoffered` says that it was told that nobody would.
+/// Decides the answer to a question of a server with these roots. `unoffered`: it was told that no client answers.
 pub(super) fn decide(roots: &[String], method: &str, unoffered: bool) -> AskAnswer<'static> {
     if method == "roots/list" && !roots.is_empty() {
         let roots: Vec<_> = roots.iter().map(|uri| serde_json::json!({ "uri": uri })).collect();

@@ -12,7 +12,7 @@ use super::Supervisor;
 /// The most repositories that are looked at, at once.
 const MOST_LOOKED_AT: u32 = 16;
 
-/// A claim on a name that somebody installs or upgrades: nobody else does meanwhile.
+/// A claim on a name during an installation or upgrade. Nobody else installs or upgrades it meanwhile.
 #[derive(Debug)]
 pub struct Claim {
     supervisor: Rc<Supervisor>,
@@ -42,7 +42,7 @@ impl Supervisor {
         is_free.then(|| Claim { supervisor: self.clone(), id: id.clone() })
     }
 
-    /// Takes a name that nobody has or uses, for something that is only looked at.
+    /// Claims a free name, for a package that is only looked at.
     pub async fn claim_any(self: &Rc<Self>) -> Option<Claim> {
         let names = (1..=MOST_LOOKED_AT).filter_map(|at| ServerId::parse(&format!("looked-at-{at}")));
         let names = names.filter(|id| self.get(id).is_none()).map(|id| (self.data_directory(&id), id));
@@ -64,7 +64,7 @@ impl Supervisor {
         self.claimed.borrow().contains(id)
     }
 
-    /// Waits until nobody installs or upgrades a name, at most this long. True if nobody does.
+    /// Waits at most this long until a name is no longer being installed or upgraded. True if it is free.
     pub async fn is_unclaimed(&self, id: &ServerId, limit: Duration) -> bool {
         let until = tokio::time::Instant::now() + limit;
         while self.is_claimed(id) {

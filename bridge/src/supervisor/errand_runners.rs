@@ -29,7 +29,7 @@ impl Drop for ErrandRunnerGuard {
 }
 
 impl Runners {
-    /// A runner of its own, which ends when nobody has it any more.
+    /// A runner of its own, which ends when its last holder drops it.
     ///
     /// # Errors
     /// When none can be started.

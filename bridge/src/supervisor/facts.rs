@@ -33,11 +33,11 @@ pub struct FactsQuery<'a> {
     pub command: &'a str,
     /// Its arguments.
     pub args: &'a [String],
-    /// Where it runs.
+    /// The directory in which it runs.
     pub cwd: &'a str,
     /// Its own PATH, if it has one.
     pub path: Option<&'a str>,
-    /// Where programs are looked for otherwise.
+    /// The PATH in which programs are looked for otherwise.
     pub search: &'a str,
     /// The grants in its definition.
     pub sandbox: &'a SandboxSettings,
@@ -49,13 +49,13 @@ pub struct FactsQuery<'a> {
     pub data: &'a Path,
     /// Its directory for temporary files.
     pub tmp: &'a Path,
-    /// Where its package is installed.
+    /// The directory of its installed package.
     pub package: Option<&'a Path>,
     /// True if this start installs it.
     pub installs: bool,
     /// True if the servers share a runner.
     pub shared: bool,
-    /// Where servers could ever write, this one or another, beside what is in `harbor_home`.
+    /// Places where any server could ever write, besides those in `harbor_home`.
     pub ever_written: &'a [String],
 }
 
@@ -128,13 +128,13 @@ fn look(wanted: &FactsQuery<'_>, around: &Surroundings) -> SandboxFacts {
     SandboxFacts { program: needed.program, named: named.named, left_out, not_followed, ..facts }
 }
 
-/// Where these paths are.
+/// The real paths of these paths.
 #[must_use]
 pub fn settled_all(paths: &[String]) -> Vec<String> {
     paths.iter().filter_map(|path| settled(Path::new(path))).collect()
 }
 
-/// A path without symbolic links; a part that does not exist keeps its name. `None` when the result is no text, or not absolute.
+/// A path without symbolic links. A part that does not exist keeps its name. None if the result is no text, or not absolute.
 fn settled(path: &Path) -> Option<String> {
     let (mut above, mut missing) = (path, Vec::new());
     let mut real = loop {
@@ -155,7 +155,7 @@ fn real(path: &str) -> Option<String> {
     Path::new(path).canonicalize().ok()?.into_os_string().into_string().ok()
 }
 
-/// Where protected places are that are symbolic links.
+/// The targets of protected places that are symbolic links.
 fn moved(home: &str) -> Vec<String> {
     let elsewhere = |path: String| real(&path).filter(|real| *real != path);
     protected::of_home(home).into_iter().filter_map(elsewhere).collect()
@@ -187,8 +187,8 @@ fn hideable() -> Vec<String> {
     all
 }
 
-/// Finds where granted paths lead. Paths that may be written are found first, with all of them taken for writable: a server that
-/// may write one of two directories has no say in where the other one is.
+/// Finds where granted paths lead. Paths that may be written are found first, with all of them taken for
+/// writable: a server that may write one of two directories must not choose the place of the other.
 fn granted(sandbox: &SandboxSettings, facts: &mut SandboxFacts) {
     let ways = |paths: &Option<Vec<String>>, facts: &SandboxFacts| {
         let way = |path: &String| (path.clone(), walk(path, facts).filter(ResolvedPath::is_accepted));

@@ -1,6 +1,6 @@
 //! The supervisor as installations need it: a server on trial, the profile it would have, directories, programs.
 //!
-//! Owns the making of such a server. Must never put it into the table: it is nobody's.
+//! Owns the making of such a server. Must never put it into the table, since it is not defined.
 
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -16,7 +16,7 @@ use crate::runtimes::Runtimes;
 use crate::store::definitions::{Definition, Stored};
 
 impl Supervisor {
-    /// A server for a package that is tried out; or for an image or a remote server, which have none. It is nobody's yet.
+    /// A server for a package on trial; or for an image or a remote server, which have no package. It is not defined yet.
     pub(crate) fn server_on_trial(&self, claim: &Claim, definition: Definition, of: TrialOf) -> Rc<Server> {
         let id = claim.id();
         let in_its_place = self.get(id).is_none() && !self.data_directory(id).exists();

@@ -73,7 +73,7 @@ fn entry(server: &Rc<Server>) -> Option<Value> {
     })))
 }
 
-/// Masks passwords in all texts. Addresses stand in several members, and one that is added later needs no thought.
+/// Masks passwords in all texts. Addresses stand in several members, and a later member is masked without further work.
 fn without_passwords(value: Value) -> Value {
     match value {
         Value::String(text) => Value::String(masked(&text).unwrap_or(text)),

@@ -10,7 +10,7 @@ use harbor_ipc_proto::server_id::ServerId;
 
 use crate::store::locks::Lock;
 
-/// Packages that are installed, whole and nobody's: their server lacked something that only its person can give.
+/// Packages that are installed and whole, but have no server. Their server lacked something that only its person can give.
 pub(super) type KeptPackages = RefCell<BTreeMap<ServerId, KeptPackage>>;
 
 /// One of these packages.

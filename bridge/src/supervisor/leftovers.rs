@@ -21,20 +21,20 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::store::removal::remove_tree;
 
-/// The turns at the leftovers of each name. By name: a server that replaces another one has its directories.
+/// The turns at the leftovers of each name. They go by name, since a server that replaces another one has its directories.
 #[derive(Debug, Default)]
 pub struct Leftovers {
     turns: RefCell<BTreeMap<ServerId, Weak<Semaphore>>>,
 }
 
-/// As long as this is there, nobody else touches the leftovers of a name.
+/// The turn at the leftovers of a name. While it lasts, nobody else touches them.
 #[derive(Debug)]
 pub struct LeftoversGuard {
     _permit: Option<OwnedSemaphorePermit>,
 }
 
 impl Leftovers {
-    /// Waits until nobody removes the leftovers of this name any more; `waits` is told if that takes time.
+    /// Waits until nobody else removes the leftovers of this name. Calls `waits` if that takes time.
     pub(super) async fn turn(&self, id: &ServerId, waits: impl FnOnce()) -> LeftoversGuard {
         let turns = self.turns_of(id);
         if turns.available_permits() == 0 {
@@ -44,7 +44,7 @@ impl Leftovers {
         LeftoversGuard { _permit: turns.acquire_owned().await.ok() }
     }
 
-    /// The turn, if nobody has it.
+    /// The turn, if it is free.
     pub(super) fn turn_now(&self, id: &ServerId) -> Option<LeftoversGuard> {
         let permit = self.turns_of(id).try_acquire_owned().ok()?;
         Some(LeftoversGuard { _permit: Some(permit) })
@@ -63,8 +63,8 @@ impl Leftovers {
 }
 
 impl LeftoversGuard {
-    /// Takes the content of `tmp` away; it is removed when nobody waits for it. Only on a thread where waiting does no harm: what
-    /// cannot be moved is removed at once. Files that a server has made unremovable stay: they harm nobody but this server.
+    /// Takes the content of `tmp` away; it is removed later, when nobody waits. Call it on a thread that may wait, since content
+    /// that cannot be moved is removed at once. Files that a server has made unremovable stay, and harm only this server.
     pub(super) fn set_aside(self, tmp: &Path) {
         let aside = ["old", "older"].map(|name| tmp.with_extension(name));
         let [old, older] = &aside;
@@ -79,7 +79,7 @@ impl LeftoversGuard {
             tokio::task::spawn_blocking(move || {
                 for path in &aside {
                     if let Err(error) = remove_tree(path) {
-                        tracing::warn!(directory = %path.display(), %error, "what a server has left could not be removed");
+                        tracing::warn!(directory = %path.display(), %error, "leftovers of a server could not be removed");
                     }
                 }
                 drop(self);

@@ -20,13 +20,13 @@ use crate::link::{Audience, CallError, Failure, Link, ServerAnswer, TimeLimit, T
 /// How long one list may take.
 const LIMIT: Duration = Duration::from_secs(30);
 
-/// How long an unannounced list may take: some servers answer nothing to what they do not know.
+/// How long an unannounced list may take, since some servers do not answer unknown requests.
 const UNANNOUNCED_LIMIT: Duration = Duration::from_secs(2);
 
 /// The longest pause between two rounds. It doubles as long as a server tells of changes where there are none.
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
-/// The bounds of the pause between two rounds: a server that tells of changes without end is asked no faster.
+/// The bounds of the pause between two rounds. A server that reports changes without end is asked no more often.
 const PAUSE: RangeInclusive<Duration> = Duration::from_millis(100)..=Duration::from_secs(1);
 
 /// The part of that pause for each item of the lists: their length takes the bridge's time.
@@ -60,7 +60,7 @@ impl ListKind {
         }
     }
 
-    /// As it is called in a sentence.
+    /// The list's name in a sentence.
     #[must_use]
     pub fn in_words(self) -> &'static str {
         match self {
@@ -108,11 +108,11 @@ impl ListKind {
 pub struct Fetched {
     /// The array.
     pub items: Json,
-    /// How many items it has.
+    /// The number of its items.
     pub count: u32,
     /// The flaws of the items, a sentence each.
     pub flaws: Vec<String>,
-    /// Why the list could not be fetched the last time.
+    /// The reason why the list could not be fetched the last time.
     pub error: Option<String>,
 }
 
@@ -141,10 +141,10 @@ pub(super) struct Lists {
     tools_settled: Cell<bool>,
     /// True once they were told of.
     tools_told: Cell<bool>,
-    /// A bit for each list that is to be fetched.
+    /// A bit for each list that must be fetched.
     wanted: Cell<u8>,
     fetching: Cell<bool>,
-    /// When the next round may begin; none before the first.
+    /// The time at which the next round may begin. None before the first.
     next_round: Cell<Option<Instant>>,
     /// The pause before it.
     pause: Cell<Duration>,
@@ -158,17 +158,17 @@ impl Lists {
         Self { announced: ListKind::announced(capabilities), ..Self::default() }
     }
 
-    /// True if the server is to have such a list. One that announces none at all may have tools: many do.
+    /// True if the server should have such a list. A server that announces no list at all may have tools, as many do.
     fn is_expected(&self, kind: ListKind) -> bool {
         self.announced & kind.bit() != 0 || self.announced == 0 && kind == ListKind::Tools
     }
 
-    /// A list as it was fetched last.
+    /// The list as it was last fetched.
     pub(super) fn get(&self, kind: ListKind) -> Fetched {
         self.lists.borrow()[kind as usize].clone()
     }
 
-    /// A part of a list as it was fetched last: a whole list may be long.
+    /// A part of a list as it was last fetched, since a whole list may be long.
     pub(super) fn look<T>(&self, kind: ListKind, look: impl FnOnce(&Fetched) -> T) -> T {
         look(&self.lists.borrow()[kind as usize])
     }
@@ -178,7 +178,7 @@ impl Lists {
         self.tools.borrow().clone()
     }
 
-    /// Hides what `hide` finds in its tools. Tools that have it in their names are left out: gives their number.
+    /// Replaces texts in its tools by `hide`. Tools with such a text in their names are left out; returns their number.
     pub(super) fn hide(&self, hide: impl Fn(&str) -> Option<String>) -> usize {
         let Some(tools) = self.tools() else { return 0 };
         let hidden = tools.hidden(hide);
@@ -229,8 +229,8 @@ impl Lists {
         self.settle_tools();
     }
 
-    /// Notes that these lists are to be fetched. True if the caller has to fetch them: however often a server says that a list
-    /// has changed, one round of requests is under way and at most one waits.
+    /// Notes that these lists must be fetched. True if the caller must fetch them. However often a server
+    /// reports changes, one round of requests is under way, and at most one waits.
     pub(super) fn want(&self, kinds: &[ListKind]) -> bool {
         let bits = kinds.iter().fold(0, |bits, kind| bits | kind.bit());
         self.wanted.set(self.wanted.get() | bits);
@@ -277,7 +277,7 @@ impl Lists {
         }
     }
 
-    /// Sets the pause before the next round; `idly`: the last one followed its pause at once, and changed nothing.
+    /// Sets the pause before the next round. `idly` is true if the last round came right after its pause and changed nothing.
     fn rest(&self, idly: bool) {
         let items = self.lists.borrow().iter().map(|list| list.count).fold(0, u32::saturating_add);
         let shortest = PAUSE_PER_ITEM.saturating_mul(items).clamp(*PAUSE.start(), *PAUSE.end());

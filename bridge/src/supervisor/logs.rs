@@ -1,6 +1,6 @@
 //! The last log lines of a server, in memory. Those from before this bridge are on disk, in `store::server_logs`.
 //!
-//! Owns the bound: so many lines and so many bytes, the oldest go first.
+//! Owns the bound in lines and bytes. The oldest lines go first.
 
 use std::collections::VecDeque;
 
@@ -12,7 +12,7 @@ pub use crate::store::server_logs::{ServerLogRecord as Line, Source};
 pub const MAX_LINES: usize = 1000;
 const MAX_BYTES: usize = 256 * 1024;
 
-/// Where a runner says that a line came from.
+/// The origin of a line, from its runner's word for it.
 pub(super) fn source(source: LogSource) -> Source {
     match source {
         LogSource::Stderr => Source::Stderr,
@@ -51,7 +51,7 @@ impl Ring {
         self.added == self.lines.len() as u64
     }
 
-    /// At most `limit` lines, the newest, oldest first.
+    /// The newest lines, at most `limit`, oldest first.
     pub(super) fn last(&self, limit: usize) -> Vec<Line> {
         let skip = self.lines.len().saturating_sub(limit);
         self.lines.iter().skip(skip).cloned().collect()

@@ -18,7 +18,7 @@ use harbor_child::usage::{self, shares, ticks_to_ms};
 use harbor_ipc_proto::server_id::ServerId;
 use tokio::sync::Semaphore;
 
-/// How many processes of one server are looked at.
+/// The most processes of one server that are looked at.
 const MAX_PROCESSES: usize = 10_000;
 /// How many open files of one process are counted.
 const MAX_OPEN_FILES: usize = 100_000;
@@ -28,7 +28,7 @@ const MAX_FILES: usize = 10_000;
 /// A measurement.
 #[derive(Debug, Clone)]
 pub struct UsageMeasurement {
-    /// When it was made.
+    /// The time of the measurement.
     pub at: Instant,
     /// The bridge's own process.
     pub bridge: ProcessUsage,
@@ -57,7 +57,7 @@ pub struct ProcessUsage {
     pub threads: u64,
 }
 
-/// Bytes on the disk.
+/// The sizes of the stores, in bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Stores {
     /// The database with its log.
@@ -81,7 +81,7 @@ impl Default for Meter {
     }
 }
 
-/// Where the stores are.
+/// The places of the stores.
 pub(super) struct Places {
     pub database: PathBuf,
     pub audit: PathBuf,
@@ -94,8 +94,8 @@ impl Meter {
         self.last.borrow().clone()
     }
 
-    /// Measures, unless that was done less than `max_age` ago; one caller at a time. `look` gives the processes of each server
-    /// that runs, and where the stores are.
+    /// Measures, unless that was done less than `max_age` ago; one caller at a time. `look` returns the
+    /// processes of each running server, and the places of the stores.
     pub(super) async fn measure(
         &self,
         max_age: Duration,
@@ -118,7 +118,7 @@ impl Meter {
 }
 
 impl UsageMeasurement {
-    /// With what has been used since `before`.
+    /// Adds the use since `before`.
     fn since(mut self, before: Option<&Self>) -> Self {
         let Some(before) = before else { return self };
         let passed = u64::try_from((self.at - before.at).as_millis()).unwrap_or(u64::MAX).max(1);

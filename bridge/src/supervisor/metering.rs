@@ -19,8 +19,8 @@ impl Supervisor {
         self.meter.last()
     }
 
-    /// Measures, unless that was done less than `max_age` ago. If the caller does not wait for the end, the measurement goes on:
-    /// there is one at a time.
+    /// Measures, unless that was done less than `max_age` ago. If the caller leaves, the measurement goes on.
+    /// There is one measurement at a time.
     pub async fn measure(self: &Rc<Self>, max_age: Duration) {
         let supervisor = self.clone();
         let _ = tokio::task::spawn_local(async move { supervisor.measure_now(max_age).await }).await;

@@ -82,8 +82,8 @@ pub struct Supervisor {
     unclaimed: Notify,
     /// Packages that were installed in vain and may be tried again soon.
     kept: KeptPackages,
-    /// How many start at once, of the servers that are started without a call.
-    turns: Rc<Semaphore>,
+    /// Limits how many servers start at once if no call asked for the start.
+    start_places: Rc<Semaphore>,
     writing: Writing,
     runners: Rc<Runners>,
     meter: Meter,
@@ -92,11 +92,11 @@ pub struct Supervisor {
 /// How long the bridge's end waits for logins that are being renewed.
 const RENEWAL: Duration = Duration::from_secs(4);
 
-/// The part between the name of a data directory that is nobody's any more and its time.
+/// The part between the name and the time in the name of an abandoned data directory.
 const EARLIER: &str = ".earlier-";
 
 impl Supervisor {
-    /// The servers that are defined; none of them runs yet.
+    /// The defined servers; none of them runs yet.
     #[must_use]
     pub fn new(
         shared: Rc<SupervisorParts>,
@@ -123,7 +123,7 @@ impl Supervisor {
             claimed: RefCell::default(),
             unclaimed: Notify::new(),
             kept: KeptPackages::default(),
-            turns: Rc::new(Semaphore::new(limits::STARTS_AT_ONCE)),
+            start_places: Rc::new(Semaphore::new(limits::STARTS_AT_ONCE)),
             writing: Writing::default(),
             runners,
             meter: Meter::default(),
@@ -159,8 +159,8 @@ impl Supervisor {
         ServerOnDisk::at(stored, &self.runners.shared).await
     }
 
-    /// Puts a server in the place of the one with its id, which is stopped and given back. The new one does not
-    /// start before the old one is down: both have the same data directory.
+    /// Puts a server in place of the one with its id, which is stopped and returned. The new server does not
+    /// start before the old one is down, since both have the same data directory.
     pub fn put(&self, looked: ServerOnDisk) -> (Rc<Server>, Option<Rc<Server>>) {
         let server = Server::new(looked, self.runners.clone());
         let id = server.id().clone();
@@ -176,8 +176,8 @@ impl Supervisor {
         (server, before)
     }
 
-    /// Has a server, and its process if there is one, go on under another definition of how it is supervised. Its next start has
-    /// other arguments and variables, if there are. All else in `definition` must be as it was.
+    /// Gives a server, and its process if it runs, another definition of its supervision. New arguments and
+    /// variables hold from its next start. Everything else in `definition` must be unchanged.
     pub fn supervise(&self, id: &ServerId, definition: Definition) {
         if let Some(server) = self.get(id) {
             server.supervise(definition);
@@ -196,9 +196,9 @@ impl Supervisor {
         Some(server)
     }
 
-    /// Removes what belonged to a server that is gone: its logs, its package and its temporary files; its data only if
-    /// `with_data` is set. If there is a new server of that name by now, they are the new one's. Gives the directory of the data
-    /// that are left.
+    /// Removes what belonged to a server that is gone: its logs, its package and its temporary files; its
+    /// data only if `with_data` is set. If there is a new server of that name by now, they belong to it.
+    /// Returns the directory of the data that are left.
     pub async fn forget(&self, id: &ServerId, with_data: bool) -> Option<PathBuf> {
         self.all_down(id).await;
         let shared = &self.runners.shared;
@@ -242,8 +242,8 @@ impl Supervisor {
         looked.await.ok().flatten()
     }
 
-    /// Moves the data directory of a server's name out of the way, if there is anything in it: whoever has the name next begins
-    /// without. Gives where it is then.
+    /// Moves the data directory of a server's name out of the way, if there is anything in it: the next
+    /// server of that name begins without it. Returns its new place.
     pub async fn set_data_aside(&self, id: &ServerId) -> Result<Option<PathBuf>, StoreError> {
         let paths = &self.runners.shared.paths;
         let all = [paths.server_instances(id.as_str()), paths.server_data(id.as_str())];
@@ -268,7 +268,7 @@ impl Supervisor {
         tokio::task::spawn_blocking(look).await.unwrap_or_default()
     }
 
-    /// True if there is a data directory of a server's name, even an empty one, or what a removal could not remove.
+    /// True if there is a data directory of a server's name, even an empty one, or remains that a removal could not remove.
     pub async fn has_data_directory(&self, id: &ServerId) -> bool {
         let paths = &self.runners.shared.paths;
         let all = [paths.server_data(id.as_str()), paths.server_instances(id.as_str())];
@@ -307,8 +307,8 @@ impl Supervisor {
         }
     }
 
-    /// Removes a directory of a server, unless there is a new server of that name. Gives where it is now if it could not
-    /// be removed.
+    /// Removes a directory of a server, unless a new server has that name. Returns its present place if it
+    /// could not be removed.
     async fn clear(&self, id: &ServerId, directory: PathBuf) -> Option<PathBuf> {
         let old = directory.with_extension("old");
         // What an earlier removal left there may be in the way.
@@ -356,9 +356,9 @@ impl Supervisor {
         self.runners.find_offer().await;
         self.clear_containers();
         for server in all {
-            let turns = self.turns.clone();
+            let places = self.start_places.clone();
             tokio::task::spawn_local(async move {
-                let Ok(_turn) = turns.acquire().await else { return };
+                let Ok(_place) = places.acquire().await else { return };
                 server.start_in_turn().await;
             });
         }
@@ -382,8 +382,8 @@ impl Supervisor {
         self.runners.renewals.all_unstored().iter().map(ToString::to_string).collect()
     }
 
-    /// Starts a server as it is started with the bridge, a few at once: many that come up together are each so slow that they
-    /// fail. A server that is on its way up already needs no turn. The caller may leave: the server starts all the same.
+    /// Starts a server in turn, a few at once, as at the bridge's start. Many servers that start together are so slow
+    /// that they fail. A server that is already starting needs no turn. The server starts even if the caller leaves.
     ///
     /// # Errors
     /// Why it does not run.
@@ -396,13 +396,13 @@ impl Supervisor {
             return server.start(note).await;
         }
         server.expect_start();
-        if let Some(note) = note.as_ref().filter(|_| self.turns.available_permits() == 0) {
+        if let Some(note) = note.as_ref().filter(|_| self.start_places.available_permits() == 0) {
             note("waits for others that are starting");
         }
-        let (server, turns) = (server.clone(), self.turns.clone());
+        let (server, places) = (server.clone(), self.start_places.clone());
         let started = tokio::task::spawn_local(async move {
-            let _turn = tokio::select! {
-                turn = turns.acquire() => turn.ok(),
+            let _place = tokio::select! {
+                place = places.acquire() => place.ok(),
                 () = server.not_expected() => None,
             };
             match server.has_turn() {
@@ -432,7 +432,7 @@ impl Supervisor {
         self.runners.swept().await;
     }
 
-    /// Looks at once for what an earlier bridge left in containers, also of servers that nobody starts.
+    /// Looks at once for containers that an earlier bridge left, even of servers that are not started.
     fn clear_containers(&self) {
         let few = Rc::new(Semaphore::new(limits::STARTS_AT_ONCE));
         for server in self.all().into_iter().filter(|server| server.has_image()) {
@@ -486,7 +486,7 @@ async fn remove_if_empty(directories: Vec<PathBuf>) {
     let _ = tokio::task::spawn_blocking(remove).await;
 }
 
-/// True if a directory holds something. One that cannot be read counts as if it did.
+/// True if a directory holds something, or cannot be read.
 fn holds_something(directory: &Path) -> bool {
     match directory.read_dir() {
         Ok(mut entries) => entries.next().is_some(),

@@ -1,4 +1,4 @@
-//! The files of packages: which versions a server has, what a trial has written, and what is nobody's.
+//! The files of packages: the versions of a server, the files of a trial, and files without a server.
 //!
 //! Owns that nothing half done is left. Must never touch the data of a server that runs, or of one that was removed.
 
@@ -21,7 +21,7 @@ use crate::store::removal::remove_tree;
 /// leaves it, and the next bridge knows whose the content is.
 const IN_ITS_PLACE: &str = "in-its-place";
 
-/// How long a package that nobody uses waits for the next try.
+/// How long an unused package is kept for the next try.
 const KEPT: Duration = Duration::from_secs(600);
 
 impl Supervisor {
@@ -31,7 +31,7 @@ impl Supervisor {
         self.runners.shared.locks.get(id)
     }
 
-    /// Why it is no longer known which version of its package a server has, where that was lost.
+    /// The reason why the locked version of a server's package is unknown, if it is.
     #[must_use]
     pub fn lost_lock(&self, id: &ServerId) -> Option<String> {
         self.runners.shared.locks.lost(id)
@@ -91,7 +91,7 @@ impl Supervisor {
         let _ = tokio::task::spawn_blocking(move || packages::keep_only(&package, &places)).await;
     }
 
-    /// Removes the remains of a trial: its own directories, and the package that is nobody's.
+    /// Removes the remains of a trial: its own directories, and the package without a server.
     pub(crate) async fn clean(&self, id: &ServerId) {
         let shared = &self.runners.shared;
         let trial = shared.paths.server_trial(id.as_str());
@@ -127,16 +127,16 @@ impl Supervisor {
         let _ = tokio::task::spawn_blocking(move || private_directory(&mark)).await;
     }
 
-    /// Removes a trial's files from the server's own directories: they are not the server's. Then the directories are nobody's
-    /// again.
+    /// Removes a trial's files from the server's own directories: they do not belong to the server. Then no
+    /// server has the directories.
     pub(crate) async fn forget_trial(&self, id: &ServerId) {
         let place = self.runners.shared.paths.server(id.as_str());
         let _turn = self.runners.shared.leftovers.turn(id, || ()).await;
         let _ = tokio::task::spawn_blocking(move || remove_written(&place)).await;
     }
 
-    /// Removes what a killed installation or upgrade has left. To be called before any server starts. Gives the names that have
-    /// no server.
+    /// Removes the remains of killed installations and upgrades. Call it before any server starts. Returns
+    /// the names without a server.
     pub(super) async fn remove_halves(&self) -> Vec<ServerId> {
         let directory = self.runners.shared.paths.servers();
         let names = tokio::task::spawn_blocking(move || names(&directory)).await.unwrap_or_default();

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use crate::link::runner::Runner;
 
-/// Where a start of a server runs.
+/// The runner of a start, and its number there.
 #[derive(Debug, Clone)]
 pub(super) struct RunnerPlace {
     pub runner: Rc<Runner>,

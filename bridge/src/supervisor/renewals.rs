@@ -22,7 +22,7 @@ pub(super) struct Renewals {
 }
 
 impl Renewals {
-    /// Waits for the turn at a server's login; until it is dropped nobody else renews it.
+    /// Waits for the turn at a server's login. Until the turn is dropped, nobody else renews the login.
     pub(super) async fn turn(&self, id: &ServerId) -> OwnedMutexGuard<()> {
         let turn = {
             let mut turns = self.turns.borrow_mut();
@@ -66,7 +66,7 @@ impl Renewals {
         self.trying.borrow_mut().remove(id);
     }
 
-    /// Keeps a renewed login that is to be stored.
+    /// Keeps a renewed login that must be stored.
     pub(super) fn keep(&self, id: &ServerId, grant: Grant) {
         self.unstored.borrow_mut().insert(id.clone(), grant);
     }

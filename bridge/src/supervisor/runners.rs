@@ -28,10 +28,10 @@ pub(super) trait StartOwner {
     /// Its process was started.
     fn on_started(&self, number: u32, pid: u32);
 
-    /// Its runner says something of it.
+    /// Takes an event about the start with this number, from its runner.
     fn on_event(self: Rc<Self>, number: u32, event: LinkEvent);
 
-    /// It is over: nothing more is said of it.
+    /// The start is over. No further event comes about it.
     fn on_ended(self: Rc<Self>, number: u32, report: Rc<EndReport>);
 
     /// True if it is shown as one that runs.
@@ -115,7 +115,7 @@ impl Runners {
         }
     }
 
-    /// Finds out what the kernel offers. From then on servers start.
+    /// Finds out what the kernel offers. Afterwards servers may start.
     pub(super) async fn find_offer(&self) {
         *self.offer.borrow_mut() = self.try_offer().await;
         self.swept.send_replace(true);
@@ -146,7 +146,7 @@ impl Runners {
         !self.isolation
     }
 
-    /// The sandbox features that the kernel offers; none before the sweep is done.
+    /// The kernel's sandbox features. None before the sweep is done.
     pub(super) fn offer(&self) -> Offer<'static> {
         self.offer.borrow().clone()
     }
@@ -198,7 +198,7 @@ impl Runners {
         Ok(runner)
     }
 
-    /// Takes an event of one runner. A runner speaks for its own servers only: a number of another's finds nobody.
+    /// Takes an event of one runner. A runner speaks for its own servers only: the number of another runner's server is ignored.
     fn on_event(self: &Rc<Self>, runner: &Weak<Runner>, runner_pid: u32, event: LinkEvent) {
         match event {
             LinkEvent::Started { server, pid } => self.on_started(runner, runner_pid, server, pid),
@@ -248,8 +248,8 @@ impl Runners {
         }
     }
 
-    /// A server's process ended a while ago. If its runner has not said so, it stands still: it is killed, and the server's end
-    /// is told by that.
+    /// Handles the silence of a runner after a server's process ended. If the runner has not reported the
+    /// end, it hangs: it is killed, and that reports the server's end.
     fn on_silence(&self, runner: &Runner, number: u32, pid: u32) {
         let is_untold = self.starts.borrow().get(&number).is_some_and(|start| start.pid == Some(pid));
         let is_shown = self.owner_of(runner.pid(), number).is_some_and(|owner| owner.is_shown_at(number));
@@ -305,7 +305,7 @@ impl Runners {
         tokio::task::spawn_local(async move { reaper.end_orphans(LAST).await });
     }
 
-    /// From now on nothing is started.
+    /// Starts nothing from now on.
     pub(super) fn begin_ending(&self) {
         self.ending.set(true);
     }
@@ -338,8 +338,8 @@ impl Runners {
     }
 }
 
-/// How long a runner may take to tell that a server's process has ended. It takes milliseconds; on a busy machine one that
-/// has all servers, and counts what one of them left, has taken more than two seconds.
+/// How long a runner may take to report that a server's process has ended. It takes milliseconds. On a busy
+/// machine, a runner with all servers that counts a server's remains has taken more than two seconds.
 const SILENCE: Duration = Duration::from_secs(10);
 
 /// How long the process may take that finds out what the kernel offers.

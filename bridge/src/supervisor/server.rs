@@ -102,7 +102,7 @@ impl Server {
         Self::make(looked, runners, (None, None), None)
     }
 
-    /// One that is tried out: a package is installed anew for it.
+    /// A server on trial: its package is installed anew for it.
     pub(super) fn on_trial(stored: Stored, runners: Rc<Runners>, trial: TrialOf) -> Rc<Self> {
         let missing = stored.definition.image.is_some() || trial.package.is_some();
         Self::make(ServerOnDisk { stored, image: None, missing }, runners, (Some(trial), None), None)
@@ -187,7 +187,7 @@ impl Server {
         self.package.spec()
     }
 
-    /// Its package, as it is asked for.
+    /// The requested package.
     pub(crate) fn wanted(&self) -> Option<&Package> {
         self.package.wanted()
     }
@@ -219,7 +219,7 @@ impl Server {
         self.identity.is_alone()
     }
 
-    /// Gives its starts all that its definition gives, from now on.
+    /// Lets its starts have everything in its definition from now on.
     pub(crate) fn is_trusted(&self) {
         self.identity.trust();
     }
@@ -243,7 +243,7 @@ impl Server {
         self.place.runners()
     }
 
-    /// Where it is in its life.
+    /// The state of the server.
     #[must_use]
     pub fn state(&self) -> State {
         self.life.state()
@@ -323,7 +323,7 @@ impl Server {
         was_up
     }
 
-    /// It is removed: it is stopped, and nobody is told of it any more.
+    /// Handles its removal: the server is stopped, and nothing is reported of it any more.
     pub(super) fn go(self: &Rc<Self>) {
         self.identity.go();
         self.life.wake();
@@ -331,7 +331,7 @@ impl Server {
         self.stop();
     }
 
-    /// True if it was removed: its name and its directories are another one's by now, or nobody's. It never starts again.
+    /// True if it was removed, so that its name and directories belong to another server or to none. It never starts again.
     fn is_removed(&self) -> bool {
         self.identity.is_removed()
     }

@@ -21,15 +21,15 @@ use crate::store::written_places::WrittenPlaces;
 /// The things that all servers share.
 #[derive(Debug)]
 pub struct SupervisorParts {
-    /// Where data directories are.
+    /// The paths of data directories.
     pub paths: Paths,
-    /// Where the facts that were learnt are kept.
+    /// The store of learnt facts.
     pub definitions: Rc<Definitions>,
     /// The places where servers could ever write.
     pub written: WrittenPlaces,
     /// Their secrets.
     pub secrets: Secrets,
-    /// Where their logs are kept.
+    /// The store of their logs.
     pub logs: ServerLogs,
     /// The versions of their packages.
     pub locks: Locks,

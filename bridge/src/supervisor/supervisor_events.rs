@@ -16,9 +16,9 @@ use crate::link::{EndReport, ToolList};
 pub enum SupervisorEvent<'a> {
     /// Its state changed.
     Change(&'a StateChange),
-    /// Its label has changed, or what may start it, or how it is watched.
+    /// The server has another label, another rule for who may start it, or another supervision.
     Supervised(&'a ServerId),
-    /// One of its processes that belong to one web origin or AI client each has another state.
+    /// A process of the server that belongs to one web origin or AI client has another state.
     Instance(&'a ServerId),
     /// It has a new log line.
     Log(&'a ServerId, &'a Line),
@@ -26,9 +26,9 @@ pub enum SupervisorEvent<'a> {
     Tools(&'a ServerId, &'a Rc<ToolList>),
     /// Another of its lists is not what it was.
     Offers(&'a ServerId, ListKind),
-    /// It has listed one of its other lists, which may be as it was.
+    /// The server has listed one of its other lists, possibly unchanged.
     Listed(&'a ServerId, ListKind),
-    /// One of its resources changed; of an instance, for these connections only.
+    /// A resource of the server changed. If an instance has it, only these connections are told.
     Resource(&'a ServerId, &'a str, Option<Vec<u64>>),
 }
 
@@ -37,17 +37,17 @@ pub enum SupervisorEvent<'a> {
 pub struct StateChange {
     /// The server.
     pub server: ServerId,
-    /// The state before; none for a server that is new.
+    /// The state before. None for a new server.
     pub before: Option<State>,
-    /// The state now; none for a server that is removed.
+    /// The state now. None for a removed server.
     pub now: Option<State>,
     /// Milliseconds since 1970.
     pub timestamp: u64,
     /// True if it does not answer probes.
     pub busy: bool,
-    /// Why, where it ended or failed.
+    /// The reason, if it ended or failed.
     pub report: Option<Rc<EndReport>>,
-    /// Which restart is next or under way; 0 when none is.
+    /// The number of the restart that is next or under way; 0 if there is none.
     pub attempt: u32,
     /// When it is tried again, in milliseconds since 1970.
     pub next_retry: Option<u64>,
@@ -63,5 +63,5 @@ impl StateChange {
     }
 }
 
-/// Whoever wants to be told.
+/// A function that is told of events.
 pub type SupervisorEventListener = Rc<dyn Fn(&SupervisorEvent<'_>)>;

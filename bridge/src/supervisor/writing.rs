@@ -12,13 +12,13 @@ pub(super) struct Writing {
 }
 
 impl Writing {
-    /// The file is out of date. True if the caller is to write it, as long as [`Self::goes_on`].
+    /// Notes that the file is out of date. True if the caller must write it, as long as [`Self::goes_on`].
     pub fn begin(&self) -> bool {
         self.stale.set(true);
         !self.busy.replace(true)
     }
 
-    /// True if it is still out of date; the caller writes it now. Else somebody else may begin.
+    /// True if the file is out of date again, so that the caller writes it now. Otherwise another caller may begin.
     pub fn goes_on(&self) -> bool {
         let is_stale = self.stale.take();
         self.busy.set(is_stale);

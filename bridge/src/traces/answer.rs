@@ -24,7 +24,7 @@ const LONGEST_WAIT: Duration = Duration::from_secs(300);
 pub enum Verdict {
     /// The collector has them.
     Accepted,
-    /// They are to be sent again, after this time if the collector names one.
+    /// The spans should be sent again, after this time if the collector names one.
     Later(u16, Option<Duration>),
     /// They are not wanted.
     Refused(u16),
@@ -34,7 +34,7 @@ pub enum Verdict {
 #[derive(Debug, PartialEq, Eq)]
 pub struct NoAnswer;
 
-/// Reads the beginning of an answer; none while its head is not complete.
+/// Reads the beginning of an answer. None while its head is not complete.
 ///
 /// # Errors
 /// When it is no answer, or its head is too large.

@@ -13,11 +13,11 @@ use sha2::{Digest as _, Sha256};
 pub struct CallIds {
     /// The trace.
     pub trace: [u8; 16],
-    /// Its first span; others count on from it.
+    /// Its first span. Further spans count on from it.
     pub span: u64,
 }
 
-/// Gives ids.
+/// Makes ids.
 #[derive(Debug)]
 pub(super) struct Ids {
     seed: String,

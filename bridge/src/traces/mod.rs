@@ -38,7 +38,7 @@ use crate::config::{HostConfig, TracesEnvironment};
 /// The traces of this bridge.
 #[derive(Debug)]
 pub struct Traces {
-    /// How many of a hundred calls are traced; 0 while nothing is sent.
+    /// The number of traced calls in a hundred; 0 while nothing is sent.
     percent: Cell<u32>,
     ids: Ids,
     shared: Rc<TracesState>,
@@ -68,7 +68,7 @@ impl Traces {
         Rc::new(Self { percent: Cell::default(), ids, shared, sender: RefCell::default() })
     }
 
-    /// Sends to the address in the environment, else to the one that the file has now.
+    /// Sends to the address in the environment, else to the present one in the file.
     pub fn follow(&self, config: &HostConfig) {
         let environment = &self.shared.environment;
         let configured = config.traces_endpoint.as_ref();
@@ -93,7 +93,7 @@ impl Traces {
         }
     }
 
-    /// The ids of a call, if it is to be traced. While nothing is traced, this is one comparison.
+    /// The ids of a call, if it should be traced. While nothing is traced, this is one comparison.
     #[must_use]
     pub fn sampled(&self) -> Option<CallIds> {
         match self.percent.get() {
@@ -119,7 +119,7 @@ impl Traces {
         }
     }
 
-    /// The counts; none if nothing was ever to be sent.
+    /// The counts. None if no span was ever to be sent.
     #[must_use]
     pub fn counts(&self) -> Option<SpanCounts> {
         let counts = self.shared.counts.get();

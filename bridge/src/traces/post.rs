@@ -52,7 +52,7 @@ impl fmt::Display for PostError {
     }
 }
 
-/// Sends a body, and gives the verdict of the answer.
+/// Sends a body, and returns the verdict of the answer.
 pub(super) async fn post(to: &Endpoint, headers: &Headers, body: &[u8]) -> Result<Verdict, PostError> {
     let posted = tokio::time::timeout(LIMIT, async {
         let mut stream = connect(to).await.map_err(PostError::Unreachable)?;
@@ -95,7 +95,7 @@ async fn connect(to: &Endpoint) -> io::Result<TcpStream> {
     TcpStream::connect(&*addresses).await
 }
 
-/// Looks up a name on its own thread, which nobody waits for: a resolver can take longer than a bridge's end.
+/// Looks up a name on a thread that nobody waits for, since a resolver can take longer than a bridge's end.
 async fn resolve(name: String, port: u16) -> io::Result<Vec<SocketAddr>> {
     let (tell, told) = oneshot::channel();
     std::thread::Builder::new().name("resolver".into()).spawn(move || {

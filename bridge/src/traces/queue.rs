@@ -23,12 +23,12 @@ pub(super) struct TraceQueue {
     /// The calls, each with its number of spans.
     calls: VecDeque<(TracedCall, usize)>,
     spans: usize,
-    /// The time from which `DELAY` counts; none while the queue is empty.
+    /// The time from which `DELAY` counts. None while the queue is empty.
     since: Option<Instant>,
 }
 
 impl TraceQueue {
-    /// Takes a call. If there is no room, gives the number of its spans.
+    /// Takes a call. If there is no room, returns the number of its spans.
     pub(super) fn push(&mut self, call: TracedCall, now: Instant) -> Result<(), usize> {
         let spans = call.parts().count();
         if self.spans + spans > MAX_SPANS {
@@ -50,7 +50,7 @@ impl TraceQueue {
         self.spans >= MAX_BATCH
     }
 
-    /// When the waiting calls are to be sent.
+    /// The time at which the waiting calls must be sent.
     pub(super) fn due(&self) -> Option<Instant> {
         self.since.map(|since| since + DELAY)
     }

@@ -49,11 +49,11 @@ pub struct TracedCall {
 pub struct CallTimes {
     /// Nanoseconds since 1970.
     pub began: u64,
-    /// From its beginning to its end.
+    /// The time from its beginning to its end.
     pub whole: Duration,
-    /// From its beginning until it had its turn.
+    /// The time from its beginning until its turn.
     pub queued: Option<Duration>,
-    /// From its beginning until the server was asked.
+    /// The time from its beginning until the server was asked.
     pub asked: Option<Duration>,
 }
 

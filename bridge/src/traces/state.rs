@@ -10,12 +10,12 @@ use super::encode::TraceResource;
 use super::queue::TraceQueue;
 use crate::config::TracesEnvironment;
 
-/// How many spans collectors took, and how many nobody took.
+/// How many spans collectors took, and how many were dropped.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SpanCounts {
     /// A collector has them.
     pub sent: u64,
-    /// There was no room for them, or no collector wanted them.
+    /// Spans without room in the queue or without a collector that took them.
     pub dropped: u64,
 }
 
@@ -43,7 +43,7 @@ impl TracesState {
         self.counts.set(SpanCounts { sent: counts.sent.saturating_add(spans as u64), ..counts });
     }
 
-    /// Drops and counts all spans, since nobody wants them any more.
+    /// Drops and counts all spans, since no collector wants them any more.
     pub(super) fn forget(&self) {
         let queue = self.queue.take();
         self.count_dropped(queue.spans());

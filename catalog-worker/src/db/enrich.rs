@@ -5,10 +5,10 @@ use super::{Db, DbError, int, sql};
 use crate::text::github;
 use crate::time::DAY;
 
-/// More are not looked up at once.
+/// The most entries that are looked up at once.
 pub const MAX_CANDIDATES: usize = 50;
 
-/// An entry that is to be looked up.
+/// An entry whose facts should be looked up.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Candidate {
     /// Its id.
@@ -21,7 +21,7 @@ pub struct Candidate {
     pub packages: String,
 }
 
-/// The findings about one entry; a fact that is absent stays as it was.
+/// The findings about one entry. An absent fact stays unchanged.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Found {
     /// Stars of the repository.

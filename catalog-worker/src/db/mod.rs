@@ -30,7 +30,7 @@ pub const SCHEMA: &str = include_str!("schema.sql");
 /// `PRAGMA user_version` of that schema.
 pub const VERSION: i64 = 1;
 
-/// How a connection is set up. The cache is small: this process is there for long, and waits.
+/// The setup of a connection. The cache is small, since this process lives long and mostly waits.
 const SETUP: &str = "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -2000;
     PRAGMA journal_size_limit = 4194304; PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF;";
 
@@ -83,8 +83,8 @@ pub struct Db {
 }
 
 impl Db {
-    /// Opens it, makes it where there is none, and sees to it that what Harbor brings along is in it. With what happened to the file
-    /// before, if it had to be set aside.
+    /// Opens the catalog, or makes it, and adds Harbor's own entries. If the old file had to be set aside,
+    /// returns the sentence about it, too.
     ///
     /// # Errors
     /// When the disk or its rights refuse.
@@ -171,7 +171,7 @@ impl Db {
         done.map(drop).map_err(sql("written"))
     }
 
-    /// Gives back the log's room on the disk, as far as nobody reads in it.
+    /// Returns the log's room on the disk, as far as no reader needs it.
     pub fn shrink(&self) {
         // A reader may be in the way; the next one tries again.
         let _ = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
@@ -186,7 +186,7 @@ fn aside(why: &str) -> String {
 enum Existing {
     None,
     Sound(Connection),
-    /// Why not.
+    /// The reason why the file cannot be used.
     Unusable(String),
 }
 
@@ -196,7 +196,7 @@ fn set_up(connection: Connection) -> Result<Connection, DbError> {
     Ok(connection)
 }
 
-/// The version of its schema; none when it is not sound.
+/// The version of its schema. None if the file is not sound.
 fn version_of(connection: Connection) -> Result<(Connection, Option<i64>), DbError> {
     let read = |statement| connection.query_row(statement, [], |row| row.get::<_, i64>(0));
     let version = read("PRAGMA user_version").map_err(sql("read"))?;

@@ -104,7 +104,7 @@ impl Db {
 }
 
 impl PassTransaction<'_> {
-    /// The source told of this entry. Of two with one name the first counts.
+    /// Takes an entry of the source. If two have one name, the first counts.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -185,7 +185,7 @@ impl PassTransaction<'_> {
         }
     }
 
-    /// One more statement of the same transaction.
+    /// Runs another statement of the same transaction.
     pub(super) fn execute(&self, statement: &str, values: impl Params) -> Result<(), DbError> {
         self.change.execute(statement, values).map(drop).map_err(sql("written"))
     }
@@ -227,7 +227,7 @@ impl PassTransaction<'_> {
         Ok(())
     }
 
-    /// Makes it visible; gives what changed, and how many entries the source has now. `note` writes what is to become visible with it.
+    /// Makes the pass visible. Returns the changes, and how many entries the source has now. `note` writes what belongs to it.
     ///
     /// # Errors
     /// When it cannot be written; nothing has happened then.

@@ -15,38 +15,38 @@ pub(super) const CURATED: &str = "curated";
 pub struct Origin {
     /// Its id.
     pub id: String,
-    /// How it is read.
+    /// The way to read it.
     pub kind: CatalogSourceKind,
-    /// Where it is.
+    /// The source's address.
     pub url: String,
 }
 
 /// The facts that the database keeps about a source.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Source {
-    /// When it was fetched, and when it may be.
+    /// The times when it was fetched, and when it may be.
     pub history: History,
     /// The ETag of the last whole answer.
     pub etag: Option<String>,
-    /// In a row.
+    /// Failures in a row.
     pub failures: u32,
     /// Its entries.
     pub entries: u32,
 }
 
-/// How a pass ended that succeeded.
+/// The outcome of a successful pass.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Ended {
     /// True if all of the source was read.
     pub full: bool,
-    /// Where the next increment begins.
+    /// The time from which the next increment is fetched.
     pub updated_since: Option<u64>,
     /// The ETag of the whole answer.
     pub etag: Option<String>,
 }
 
 impl Db {
-    /// Makes the sources these. What others brought is forgotten, and one that is elsewhere now is fetched from the beginning.
+    /// Makes these the sources. Entries of others are forgotten. A source with another address is fetched from the beginning.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -99,7 +99,7 @@ impl Db {
         Ok(read.optional().map_err(sql("read"))?.unwrap_or_default())
     }
 
-    /// A source failed: why, and whether its server said when to come back. Gives until when it is left alone.
+    /// Notes the failure of a source, with the reason and the server's wish for a pause. Returns the end of the pause.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -151,7 +151,7 @@ fn succeed(connection: &Connection, id: &str, now: u64) -> rusqlite::Result<()> 
 }
 
 impl PassTransaction<'_> {
-    /// Ends the pass as a success and makes it visible; gives what changed, and how many entries the source has now.
+    /// Ends the pass as a success and makes it visible. Returns the changes, and how many entries the source has now.
     ///
     /// # Errors
     /// When it cannot be written; nothing has happened then.
@@ -166,7 +166,7 @@ impl PassTransaction<'_> {
     }
 }
 
-/// As `sources.kind` has it.
+/// The kind, as `sources.kind` has it.
 fn word(kind: CatalogSourceKind) -> &'static str {
     match kind {
         CatalogSourceKind::Registry => "registry",

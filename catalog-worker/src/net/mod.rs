@@ -17,22 +17,22 @@ use reqwest::{Client, Response, StatusCode, Url};
 
 use crate::time;
 
-/// A longer body is not read.
+/// The most bytes of a body.
 pub const MAX_BODY: usize = 16 * 1024 * 1024;
 
-/// Why there is no answer, in a sentence, and whether trying again may help.
+/// A failed request: the reason in a sentence, and true if another try may help.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NoAnswer {
     /// The sentence; it names no URL.
     pub why: String,
     /// True if trying again may help.
     pub passing: bool,
-    /// The server wants to be left alone for so many milliseconds.
+    /// The server wants no request for this many milliseconds.
     pub retry_after: Option<u64>,
 }
 
 impl NoAnswer {
-    /// One that will be the same next time.
+    /// A failure that would repeat itself.
     #[must_use]
     pub fn lasting(why: impl Into<String>) -> Self {
         Self { why: why.into(), passing: false, retry_after: None }
@@ -55,7 +55,7 @@ pub struct Ask<'a> {
 /// An answer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Answer {
-    /// None: it is as it was (304).
+    /// None if the answer is unchanged (304).
     pub body: Option<Vec<u8>>,
     /// Its mark.
     pub etag: Option<String>,
@@ -70,9 +70,9 @@ pub struct Answer {
 /// The clients. Made for a job and dropped with it, since connections and certificates take memory.
 #[derive(Debug)]
 pub struct Net {
-    /// For what is configured.
+    /// The client for configured addresses.
     open: Client,
-    /// For where answers send on to.
+    /// The client for addresses that answers redirect to.
     public: Client,
     /// The names of those places.
     names: Public,
@@ -80,7 +80,7 @@ pub struct Net {
 }
 
 impl Net {
-    /// With this limit for a request in all.
+    /// The clients, with this limit for a whole request.
     ///
     /// # Errors
     /// When TLS cannot be set up: the system has no certificates.
@@ -186,11 +186,11 @@ fn header<'a>(response: &'a Response, name: &str) -> Option<&'a str> {
     response.headers().get(name)?.to_str().ok()
 }
 
-/// Advice where nobody whom this machine trusts has signed a certificate.
+/// The advice about a certificate that no trusted authority has signed.
 const NOT_TRUSTED: &str = "this system does not trust who signed its certificate; add that authority to the system's \
                            certificates, or set SSL_CERT_FILE and run `harbor shutdown`, so that the next bridge uses it";
 
-/// In words, without the URL.
+/// The error in words, without the URL.
 fn no_answer(error: &reqwest::Error) -> NoAnswer {
     let why = cause(error);
     let why = if ["UnknownIssuer", "BadSignature"].iter().any(|name| why.contains(name)) {

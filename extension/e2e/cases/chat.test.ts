@@ -46,6 +46,61 @@ for (const inBrowser of inBrowsers) {
         });
       }));
 
+    test("a no is one click, or says why: Enter tells the model, Escape tells nobody", () =>
+      inBrowser.run(async (world: World) => {
+        await world.harbor.cli("add", "weather", "--", "node", await writeToolsServer(world.harbor));
+        await talking(world, async (panel, echo) => {
+          echo.script.push(async () => ({ tool: "report", args: { seen: "rain" } }), async (told) => `It heard: ${told}`);
+          await say(panel, "report it");
+          await panel.says(".step[data-state=asked]", /weather · report/);
+          await panel.click("[data-because]");
+          const field = "return document.activeElement === document.querySelector('.because input')";
+          await until("the field to have the focus", async () => ((await panel.page.run(field)) as boolean) || undefined);
+          assert.deepEqual(await serious(panel.page), []);
+          await panel.page.press("Escape");
+          await panel.gone(".because");
+          const button = "return document.activeElement.matches('[data-because]')";
+          await until("the button to have it again", async () => ((await panel.page.run(button)) as boolean) || undefined);
+          assert.equal(echo.asked.length, 1);
+          await panel.click("[data-because]");
+          await panel.type(".because input", "the rain has stopped");
+          await panel.page.press("Enter");
+          await panel.says(".step[data-state=failed]", /report/);
+          await panel.says(".conversation .answer .markdown", /It heard:.*the rain has stopped/s);
+        });
+      }));
+
+    test("where calls of several chats wait, a button and a key lead from one to the next, and answer none", () =>
+      inBrowser.run(async (world: World) => {
+        await world.harbor.cli("add", "weather", "--", "node", await writeToolsServer(world.harbor));
+        await talking(world, async (panel, echo) => {
+          const places: string[] = [];
+          for (const seen of ["rain", "snow"]) {
+            await panel.go("chat");
+            await panel.text("#private");
+            echo.script.push(async () => ({ tool: "report", args: { seen } }));
+            await say(panel, `report ${seen}`);
+            await panel.says(".step[data-state=asked] .questions", new RegExp(seen));
+            places.push(await placeOf(panel));
+          }
+          const isAt = (place: string | undefined, seen: RegExp) =>
+            until(`the question about ${seen}`, async () => {
+              const focused = (await panel.page.run("return document.activeElement.matches('[data-question]') ? document.activeElement.textContent : ''")) as string;
+              return ((await placeOf(panel)) === place && seen.test(focused)) || undefined;
+            });
+          const press = (key: string) => panel.page.run(`document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key: "${key}", altKey: true, bubbles: true, cancelable: true }))`);
+          await panel.says("#foot", /A call in another chat waits for your yes/);
+          assert.deepEqual(await serious(panel.page), []);
+          await panel.click("#next-question");
+          await isAt(places[0], /rain/);
+          await press("ArrowDown");
+          await isAt(places[1], /snow/);
+          await press("ArrowUp");
+          await isAt(places[0], /rain/);
+          assert.match(await world.harbor.cli("approvals"), /(report.*){2}/s);
+        });
+      }));
+
     test("an edited message and a retry are branches; the chat that was there stays, and the menu leads back to it", () =>
       inBrowser.run(async (world: World) =>
         talking(world, async (panel) => {
@@ -113,6 +168,34 @@ for (const inBrowser of inBrowsers) {
           assert.match(await panel.text(".conversation .attachment"), /notes.txt.*the cargo is late/s);
         }),
       ));
+
+    test("a prompt of a server is filled in above the field, and its text is in the field before anything is sent", () =>
+      inBrowser.run(async (world: World) => {
+        await world.harbor.everything();
+        await talking(world, async (panel, echo) => {
+          const typed = () => panel.page.run("return document.querySelector('#say-text').value") as Promise<string>;
+          const isIn = (id: string) => until(`the focus in ${id}`, async () => (await panel.page.run("return document.activeElement.id")) === id || undefined);
+          await until("the prompts", async () => (await panel.type("#say-text", "/everything.args"), (await panel.count(".slash .option")) > 0 || undefined));
+          await panel.page.press("Enter");
+          await isIn("prompt-0");
+          await panel.says(".prompt", /city required.*Name of the city.*state/s);
+          assert.deepEqual([await serious(panel.page), await panel.page.run(FITS)], [[], true]);
+          await panel.page.press("Enter");
+          await panel.says(".prompt", /The prompt needs this/);
+          await panel.type("#prompt-0", "Bergen");
+          await panel.page.press("Enter");
+          await panel.gone(".prompt");
+          await until("the prompt's text", async () => /weather in Bergen\?$/.test(await typed()) || undefined);
+          await isIn("say-text");
+          assert.equal(echo.asked.length, 0);
+          await panel.type("#say-text", "/everything.args");
+          await panel.page.press("Enter");
+          await isIn("prompt-0");
+          await panel.page.press("Escape");
+          await panel.gone(".prompt");
+          await isIn("say-text");
+        });
+      }));
 
     test("the chat and the list of chats are fit for everybody, also where it is narrow", () =>
       inBrowser.run(async (world: World) =>

@@ -2,9 +2,13 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
+import { readFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
 import { describe, test } from "node:test";
+import { serious } from "../driver/axe.ts";
 import { until } from "../driver/browser.ts";
 import { Sidebar } from "../driver/sidebar.ts";
+import { SmallDisk } from "../driver/small_disk.ts";
 import { importChat, placeOf, say, talking } from "../driver/talking.ts";
 import { writeToolsServer } from "../driver/tools_server.ts";
 import { type World, inBrowsers } from "../driver/world.ts";
@@ -26,6 +30,22 @@ for (const inBrowser of inBrowsers) {
           echo.script.push(async () => "whole again");
           await panel.click(".conversation li:last-child button[aria-label], .conversation li:last-child button");
           await panel.says(".conversation .answer .markdown", /whole again/);
+        }),
+      ));
+
+    test("a provider that takes no more requests says until when; that is counted down, and one button tries again", () =>
+      inBrowser.run(async (world: World) =>
+        talking(world, async (panel, echo) => {
+          // Longer than Harbor waits by itself.
+          echo.limits.push(90);
+          await say(panel, "hello");
+          await panel.says(".conversation li:last-child [data-code]", /the harbour is full/);
+          await panel.says(".conversation [role=timer]", /in 1 min 29 s|in 1 min 30 s/);
+          await panel.says(".conversation [role=timer]", /in 1 min 2[0-8] s/);
+          echo.script.push(async () => "room again");
+          await panel.click(".conversation li:last-child button");
+          await panel.says(".conversation .answer .markdown", /room again/);
+          assert.equal(await panel.count("[role=timer]"), 0);
         }),
       ));
 
@@ -84,6 +104,31 @@ for (const inBrowser of inBrowsers) {
         });
       }));
 
+    test("a full disk is said in the chat, takes nothing of it, and has all of it once there is room", (context) =>
+      inBrowser.run(async (world: World) => {
+        const sessions = join(world.harbor.env["HARBOR_HOME"] ?? "", "sessions");
+        const disk = SmallDisk.at(sessions);
+        if (disk === undefined) return context.skip("only root may mount a small disk");
+        try {
+          await talking(world, async (panel, echo) => {
+            echo.script.push(async () => "an answer to keep");
+            await say(panel, `a long question ${"word ".repeat(8_000)}`);
+            await panel.says(".conversation .note", /not written to the disk yet.*No space left/s);
+            await panel.says(".conversation .answer .markdown", /an answer to keep/);
+            await panel.text("#send");
+            assert.deepEqual(await serious(panel.page), []);
+            const isKept = () => readdirSync(sessions).some((file) => file.endsWith(".json") && readFileSync(join(sessions, file), "utf8").includes("an answer to keep"));
+            assert.equal(isKept(), false);
+            disk.grow();
+            await until("the chat on the disk", async () => isKept() || undefined);
+            const again = await Sidebar.open(world.browser, await placeOf(panel));
+            await again.says(".conversation .answer .markdown", /an answer to keep/);
+          });
+        } finally {
+          disk.end();
+        }
+      }));
+
     test("a bridge that is killed in the middle leaves the chat readable, and the next one goes on with it", () =>
       inBrowser.run(async (world: World) =>
         talking(world, async (panel, echo) => {
@@ -94,10 +139,52 @@ for (const inBrowser of inBrowsers) {
           const { bridge } = JSON.parse(await world.harbor.cli("status", "--json"));
           execFileSync("kill", ["-9", String(bridge.pid)]);
           await panel.says(".conversation li:nth-child(3) .text", /<hang>/);
+          // What was seen stays to be seen, and is said to be all that there is.
+          await panel.says(".conversation li:nth-child(4) .markdown", /and/);
+          await panel.says(".conversation li:last-child [data-code]", /Harbor ended in the middle of this answer/);
           await until("a chat that can be said something", async () => (await panel.count("#send")) > 0 || undefined);
           echo.script.push(async () => "after");
           await say(panel, "go on");
           await panel.says(".conversation li.answer:last-child .markdown", /after/);
+        }),
+      ));
+
+    test("of two windows that send at once one is answered, and the other has its words again", () =>
+      inBrowser.run(async (world: World) =>
+        talking(world, async (panel) => {
+          await say(panel, "first");
+          await panel.says(".conversation .answer .markdown", /first/);
+          const other = await Sidebar.open(world.browser, await placeOf(panel));
+          await other.says(".conversation .answer .markdown", /first/);
+          const both: [Sidebar, string][] = [
+            [panel, "from one <rate 2 2>"],
+            [other, "from the other <rate 2 2>"],
+          ];
+          await Promise.all(both.map(([one, text]) => one.type("#say-text", text)));
+          await Promise.all(both.map(([one]) => one.page.run("document.querySelector('#send').click()")));
+          const typed = ([one]: [Sidebar, string]) => one.page.run("return document.querySelector('#say-text').value") as Promise<string>;
+          const late = await until("the words that came back", async () => (await Promise.all(both.map(typed))).map((text, at) => [text, at] as const).find(([text]) => text !== ""));
+          assert.equal(late[0], both[late[1]]?.[1]);
+          await both[late[1]]?.[0].says("#foot", /Another window sent a message first/);
+          for (const [one] of both) await one.says(".conversation li.answer:last-child .markdown", /3@/);
+        }),
+      ));
+
+    test("Escape stops the first answer of a chat, and the keyboard stays in the field; a chat that is deleted elsewhere waits for nothing", () =>
+      inBrowser.run(async (world: World) =>
+        talking(world, async (panel) => {
+          const press = (key: string) => panel.page.run(`document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key: "${key}", bubbles: true, cancelable: true }))`);
+          await panel.type("#say-text", "<hang>");
+          await panel.page.run(`document.querySelector("#say-text").focus()`);
+          await press("Enter");
+          await panel.says(".conversation .answer .markdown", /and/);
+          assert.equal(await panel.page.run("return document.activeElement?.id"), "say-text");
+          await press("Escape");
+          await panel.says(".conversation li:last-child", /You stopped it/);
+          await say(panel, "<hang>");
+          await panel.says(".conversation li:nth-child(5) .markdown, .conversation li:nth-child(4) .markdown", /and/);
+          await world.harbor.cli("sessions", "delete", (await placeOf(panel)).replace("chat/", ""));
+          await until("a chat that waits for nothing", async () => ((await panel.count("#send")) > 0 && (await panel.count(".under-way")) === 0) || undefined);
         }),
       ));
 

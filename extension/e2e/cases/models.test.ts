@@ -7,15 +7,13 @@ import { FITS, serious } from "../driver/axe.ts";
 import { until } from "../driver/browser.ts";
 import { Echo } from "../driver/echo.ts";
 import { HELD, holding } from "../driver/held.ts";
+import { LLAMA_PORT, USE_LLAMA, llamaPortIsFree } from "../driver/llama_port.ts";
 import { Sidebar } from "../driver/sidebar.ts";
 import { writeToolsServer } from "../driver/tools_server.ts";
 import { type World, inBrowsers } from "../driver/world.ts";
 
 const KEY = "sk-0123456789-only-you-know";
 const WRONG = "sk-9876543210-somebody-elses";
-
-/** llama-server announces itself there; few others are. */
-const LLAMA_PORT = 9931;
 
 async function choose(panel: Sidebar, selector: string, value: string): Promise<void> {
   await until(selector, async () => (await panel.count(`${selector} option[value="${value}"]`)) > 0 || undefined);
@@ -27,6 +25,8 @@ async function choose(panel: Sidebar, selector: string, value: string): Promise<
 
 /** Adds an endpoint of one's own by the form that is shown. */
 async function addEndpoint(panel: Sidebar, url: string, key = ""): Promise<void> {
+  // It is folded where a model of somebody else is found on this machine.
+  await panel.page.run("for (const one of document.querySelectorAll('[data-step] details')) one.open = true");
   await choose(panel, "#provider-type", "openai-compatible");
   await panel.says("#where", /address of this machine/);
   await panel.type("#provider-url", url);
@@ -110,13 +110,13 @@ for (const inBrowser of inBrowsers) {
     test("what runs on this machine is found, and answers after one click; what its model cannot is said before anything is sent", (context) =>
       inBrowser.run(async ({ browser, harbor }: World) => {
         const props = { chat_template_caps: { supports_tools: false }, modalities: { vision: false } };
-        const echo = await Echo.listen({ port: LLAMA_PORT, props }).catch(() => undefined);
-        if (echo === undefined) return context.skip(`port ${LLAMA_PORT} is taken`);
+        if (!(await llamaPortIsFree())) return context.skip(`port ${LLAMA_PORT} is taken`);
+        const echo = await Echo.listen({ port: LLAMA_PORT, props });
         try {
           const panel = await Sidebar.open(browser, "chat");
           await panel.says(".found", /llama-server.*9931/s);
           await isFit(panel);
-          await panel.click("[data-use=llama-server]");
+          await panel.click(USE_LLAMA);
           await panel.says("[data-step='A model'][data-standing=done]", /llama-server:echo.*On this machine/);
           await panel.go("models");
           await panel.says("#answers", /llama-server:echo answers.*On this machine/);

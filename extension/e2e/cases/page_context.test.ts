@@ -21,6 +21,7 @@ const PAGES: { [path: string]: string } = {
   "/login": `<title>Sign in</title><h1>Sign in</h1><p>${MARK}</p><div id=host></div>
     <script>host.attachShadow({ mode: "open" }).innerHTML = '<input type=password value="hunter-two-22">'; </script>`,
   "/card": `<title>Pay</title><p>${MARK}</p><iframe srcdoc="<input autocomplete='cc-number'>"></iframe>`,
+  "/checkout": `<title>Checkout</title><p>${MARK}</p><iframe sandbox srcdoc="<input name=cardNumber>"></iframe><iframe src="https://js.stripe.com.example/v3/elements" sandbox></iframe>`,
   "/words": `<meta charset=utf-8><title>${WORDS}</title><p>${MARK}</p>`,
   "/leaves": `<title>Leaves</title><p>${MARK}</p>`,
   "/long": `<title>Long</title><h1>Long</h1>${Array.from({ length: 60 }, (_, at) => `<p>Chapter ${at}. ${PARAGRAPH}</p>`).join("")}`,
@@ -107,7 +108,7 @@ for (const inBrowser of inBrowsers) {
           await show("/article");
           await press(panel, "#page-switch");
           await panel.says("#page[data-standing=on]", /Gulls/);
-          for (const [path, words] of [["/login", /a password field/], ["/card", /a card field/]] as const) {
+          for (const [path, words] of [["/login", /a password field/], ["/card", /a card field/], ["/checkout", /a card field/]] as const) {
             await show(path);
             await panel.says("#page[data-standing=click] .why", words);
             await say(panel, `without ${path}`);

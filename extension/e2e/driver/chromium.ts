@@ -110,11 +110,11 @@ export class ChromiumPage implements Page {
     return this.#pipe.send(method, params, this.#session);
   }
 
-  /** Its size and theme. */
-  async look(width: number, height: number, theme: "light" | "dark"): Promise<void> {
+  /** Its size and theme, and what else the person has told their system: `forced-colors`, `prefers-reduced-motion`. */
+  async look(width: number, height: number, theme: "light" | "dark", told: { [feature: string]: string } = {}): Promise<void> {
     await this.#send("Emulation.setDeviceMetricsOverride", { width, height, deviceScaleFactor: 1, mobile: false });
     await this.#send("Emulation.setScrollbarsHidden", { hidden: true });
-    await this.#send("Emulation.setEmulatedMedia", { features: [{ name: "prefers-color-scheme", value: theme }] });
+    await this.#send("Emulation.setEmulatedMedia", { features: Object.entries({ "prefers-color-scheme": theme, ...told }).map(([name, value]) => ({ name, value })) });
   }
 
   /** So many of the screen's pixels to one of the page's; its size stays. */

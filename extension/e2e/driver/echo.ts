@@ -47,6 +47,8 @@ export class Echo {
   longest = 0;
   /** What it does first, a step each time. */
   readonly script: Step[] = [];
+  /** The next askers are refused, each for so many seconds. */
+  readonly limits: number[] = [];
   /** When askers have left before the end. */
   readonly left: number[] = [];
 
@@ -112,6 +114,11 @@ export class Echo {
     response.on("close", () => {
       if (!response.writableFinished) this.left.push(Date.now());
     });
+    const limit = this.limits.shift();
+    if (limit !== undefined) {
+      response.setHeader("retry-after", String(limit));
+      return json(429, { error: { message: "Slow down: the harbour is full", code: "rate_limit_exceeded" } });
+    }
     if (/<full>/.test(lastOf(body.messages))) return json(400, { error: { message: "too long", code: "context_length_exceeded" } });
     let said = 0;
     const step = await this.script.shift()?.(lastOf(body.messages));

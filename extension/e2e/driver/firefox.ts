@@ -33,6 +33,24 @@ const PREFS: { [name: string]: string | number | boolean } = {
   "devtools.console.stdout.content": true,
 };
 
+/**
+ * Without a display Firefox has nothing that shows notices, and forgets each at once. This stands where the system's would: it shows
+ * nothing and lets all stand, so that the browser itself knows which ones do.
+ */
+const ALERTS = `
+  const alerts = {
+    QueryInterface: ChromeUtils.generateQI(["nsIAlertsService"]),
+    showAlert: (alert, listener) => listener?.observe(null, "alertshow", alert.cookie),
+    closeAlert() {},
+    teardown() {},
+    async getHistory() { return []; },
+  };
+  const factory = { QueryInterface: ChromeUtils.generateQI(["nsIFactory"]), createInstance: (iid) => alerts.QueryInterface(iid) };
+  const { nsIComponentRegistrar } = Components.interfaces;
+  const registrar = Components.manager.QueryInterface(nsIComponentRegistrar);
+  registrar.registerFactory(Services.uuid.generateUUID(), "alerts that nobody sees", "@mozilla.org/alerts-service;1", factory);
+`;
+
 /** How long it may take to end, in milliseconds. */
 const QUIT_MS = 10_000;
 
@@ -256,6 +274,11 @@ class Firefox implements Browser {
     `);
   }
 
+  /** Has notices stand, as with a display. */
+  letNoticesStand(): Promise<void> {
+    return this.#runItself(ALERTS);
+  }
+
   /** Runs something as the browser itself. */
   async #runItself(source: string): Promise<void> {
     const script = `
@@ -316,7 +339,9 @@ export async function startFirefox({ profile, env, extensions, log }: Start): Pr
   const process = spawn("firefox-esr", args, { env, stdio: ["ignore", out, out] });
   try {
     const port = await until("Firefox's port", async () => Number(await readFile(portFile, "utf8").catch(() => "")) || undefined);
-    return new Firefox(process, await attach(port, extensions));
+    const firefox = new Firefox(process, await attach(port, extensions));
+    await firefox.letNoticesStand();
+    return firefox;
   } catch (error) {
     // Nobody else has it to end.
     process.kill("SIGKILL");

@@ -26,17 +26,27 @@ export class RealModel {
 
   /** Starts it with these options, and has a Harbor use it where no model is named; `undefined`: there is none on this machine. */
   static async start(harbor: Harbor, options: string[] = []): Promise<RealModel | undefined> {
+    const model = await RealModel.listen(await freePort(), options, { LLAMA_API_KEY: KEY });
+    if (model === undefined) return undefined;
+    await harbor.cli("models", "add", "llama-server", "--name", "real", "--url", `${model.#url}/v1`);
+    await harbor.tell(KEY, "models", "key", "real");
+    await harbor.cli("models", "default", "real:smollm2");
+    return model;
+  }
+
+  /** Starts it at this port, as a person does in a terminal: no Harbor knows it. */
+  static async listen(port: number, options: string[] = [], env: { [name: string]: string } = {}): Promise<RealModel | undefined> {
     if (!existsSync(modelProgram)) {
       console.error("no real model was asked: no server for it runs on this machine");
       return undefined;
     }
-    const port = await freePort();
-    const child = spawn(modelProgram, [String(port), ...OPTIONS, ...options], { env: { ...process.env, LLAMA_API_KEY: KEY }, stdio: "ignore" });
+    const child = spawn(modelProgram, [String(port), ...OPTIONS, ...options], { env: { ...process.env, ...env }, stdio: "ignore" });
     const model = new RealModel(child, `http://127.0.0.1:${port}`);
-    await until("the model to be loaded", async () => (await model.#get("/health").catch(() => undefined))?.ok || undefined);
-    await harbor.cli("models", "add", "llama-server", "--name", "real", "--url", `${model.#url}/v1`);
-    await harbor.tell(KEY, "models", "key", "real");
-    await harbor.cli("models", "default", "real:smollm2");
+    const loaded = async () => {
+      if (child.exitCode !== null) throw new Error(`the model's server has ended with ${child.exitCode}`);
+      return model.#get("/health").then(({ ok }) => ok || undefined, () => undefined);
+    };
+    await until("the model to be loaded", loaded);
     return model;
   }
 

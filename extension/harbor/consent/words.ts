@@ -93,11 +93,13 @@ export function isCut({ key, bytes }: ApprovalField): boolean {
 /** Who acts in a call that is asked about: the first words of the sentence. */
 export function callerWords({ who, principal }: Pick<Approval, "who" | "principal">): string {
   if (who === "chat") return "Your model";
+  if (who === "server") return `${principal.replace(/^server:/, "")} (a server)`;
   return who === "client" ? `${principal.replace(/^client:\/\//, "")} (an AI app)` : principal;
 }
 
 /** The words behind that; the tool follows. */
 export function actWords({ who }: Pick<Approval, "who">): string {
+  if (who === "server") return "wants an answer of your language model, by ";
   return who === "run" ? "has your language model work on a task. The model now wants to call " : "wants to call ";
 }
 
@@ -139,7 +141,7 @@ export function placeWords(here: boolean): readonly [string, string] {
 /** What the site has used of a model today, and may use. */
 export function budgetWords({ used, budget }: Pick<AskedModel, "used" | "budget">): string {
   const today = `Used today: ${used.toLocaleString("en")}`;
-  return budget === undefined ? `${today} tokens. There is no limit; Harbor's panel sets one.` : `${today} of ${budget.toLocaleString("en")} tokens.`;
+  return budget === undefined ? `${today} tokens. There is no limit; you can set one in Harbor's panel.` : `${today} of ${budget.toLocaleString("en")} tokens.`;
 }
 
 /** Where there is no model. */
@@ -208,7 +210,7 @@ export function belowWords(rows: number): string {
 export const STRANGE_WORDS = ["The site also asks for names that ", " does not have: "] as const;
 
 /** Around the servers that it asks for and that are not there. */
-export const MISSING_WORDS = ["The site also asks for ", ", which is not installed here: install it first. This allows nothing of it."] as const;
+export const MISSING_WORDS = ["The site also asks for ", ", which is not installed here. Install it first: your answer here does not allow its tools."] as const;
 
 /** Above tools that have changed. */
 export const FLAGGED_WORDS = "Check first: changed since you accepted them, so not ticked";

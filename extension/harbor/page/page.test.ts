@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { hostsOf, saidOf } from "./hosts.ts";
 import { askedOf, parseAsked } from "./menu.ts";
-import { sensitiveOf } from "./sensitive.ts";
+import { sensitiveFrame, sensitiveOf } from "./sensitive.ts";
 
 const field = (more: object) => sensitiveOf({ type: "text", autocomplete: "", name: "", id: "", ...more });
 
@@ -48,4 +48,15 @@ test("a click in the menu of a page reaches the panel of its own window only", (
   assert.deepEqual(parseAsked(asked, 7), { window: 7, tab: 3, url: "https://a.example/", kind: "link", text: "", link: "https://b.example/" });
   for (const value of [undefined, null, {}, "page", { ...asked, tab: "3" }]) assert.equal(parseAsked(value, 7), undefined);
   assert.equal(parseAsked(asked, 8), undefined);
+});
+
+test("a frame that cannot be looked into is sensitive by what the page says of it", () => {
+  const frame = (more: object) => sensitiveFrame({ address: "", title: "", name: "", id: "", allow: "", ...more });
+  assert.deepEqual(frame({ address: "https://js.stripe.com/v3/elements-inner-card.html" }), ["card"]);
+  assert.deepEqual(frame({ title: "Secure card payment input frame" }), ["card"]);
+  assert.deepEqual(frame({ allow: "fullscreen; payment *" }), ["card"]);
+  assert.deepEqual(frame({ address: "https://id.example/oauth2/authorize" }), ["password"]);
+  assert.deepEqual(frame({ allow: "publickey-credentials-get" }), ["password"]);
+  assert.deepEqual(frame({ name: "otpFrame" }), ["code"]);
+  for (const address of ["https://www.youtube.com/embed/x", "https://ads.example/author/1", "https://maps.example/postcards", ""]) assert.deepEqual(frame({ address }), [], address);
 });

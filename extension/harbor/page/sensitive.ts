@@ -43,7 +43,30 @@ const apart = (name: string): string => name.replace(/([a-z])([A-Z])/g, "$1-$2")
 /** How deep frames in frames are looked at. */
 const DEEPEST = 5;
 
-/** The kinds of sensitive fields in a document: through shadow roots, and in frames of the same origin. */
+/** What a frame says about itself whose document cannot be looked into. */
+export interface FrameFacts {
+  address: string;
+  title: string;
+  name: string;
+  id: string;
+  /** What the page allows it. */
+  allow: string;
+}
+
+const FRAME_OF_ADDRESS: [Sensitive, RegExp][] = [
+  ["card", /(^|[^a-z])(pay(ments?|pal|ment-?form)?|checkout|card|cards|cc|cvv|cvc|3ds2?|acs|stripe|adyen|braintree(gateway)?|klarna|worldpay|mollie)([^a-z]|$)/i],
+  ["code", /(^|[^a-z])(otp|totp|2fa|mfa|one-?time-?code)([^a-z]|$)/i],
+  ["password", /(^|[^a-z])(log-?in|sign-?in|password|passwd|oauth2?|sso|auth)([^a-z]|$)/i],
+];
+
+/** What kind of a field such a frame will have; nothing where nothing says so: pages are full of frames for films and advertisements. */
+export function sensitiveFrame({ address, title, name, id, allow }: FrameFacts): Sensitive[] {
+  const words = [address, title, name, id].map(apart);
+  const found = FRAME_OF_ADDRESS.filter(([kind, rule]) => words.some((word) => rule.test(word)) || (kind === "card" && /(^|[\s;])payment\b/i.test(allow))).map(([kind]) => kind);
+  return /(^|[\s;])(publickey|otp)-credentials/i.test(allow) && !found.includes("password") ? [...found, "password"] : found;
+}
+
+/** The kinds of sensitive fields in a document: through shadow roots, and in frames, as far as they can be looked into. */
 export function sensitiveIn(root: Document | ShadowRoot, depth = 0): Sensitive[] {
   const found = new Set<Sensitive>();
   for (const element of root.querySelectorAll("*")) {
@@ -70,9 +93,18 @@ function inFrame(element: Element, depth: number): Sensitive[] {
   if ((element.localName !== "iframe" && element.localName !== "frame") || depth >= DEEPEST) return [];
   try {
     const inner = (element as HTMLIFrameElement).contentDocument;
-    return inner === null ? [] : sensitiveIn(inner, depth + 1);
+    if (inner !== null) return sensitiveIn(inner, depth + 1);
   } catch {
-    // Of another origin: its text is not read either.
-    return [];
+    // Of another origin.
   }
+  return fromOutside(element, depth);
+}
+
+/** Of a frame of another origin only what the page itself says of it is known. */
+function fromOutside(frame: Element, depth: number): Sensitive[] {
+  const said = (name: string) => frame.getAttribute(name) ?? "";
+  const written = said("srcdoc");
+  // A document that no window shows loads and runs nothing.
+  const within = written === "" ? [] : sensitiveIn(new DOMParser().parseFromString(written, "text/html"), depth + 1);
+  return [...within, ...sensitiveFrame({ address: said("src"), title: said("title"), name: said("name"), id: frame.id, allow: said("allow") })];
 }

@@ -49,7 +49,7 @@ const TOOLS = {
   mcp_list_tools: { server_id: id },
   mcp_call_tool: { server_id: id, tool_name: text, arguments: may(object), progress: may(yesNo) },
   mcp_list_prompts: { server_id: id },
-  mcp_get_prompt: { server_id: id, prompt_name: text },
+  mcp_get_prompt: { server_id: id, prompt_name: text, arguments: may(textMap) },
   host_list_tool_changes: { server_id: may(id) },
   host_accept_tool_change: { server_id: id, tool_name: text, tool_hash: text },
   host_accept_server_change: { server_id: id, program: text },
@@ -57,7 +57,7 @@ const TOOLS = {
 
 const QUESTIONS = {
   approvals_list: { approval_id: may(text) },
-  approvals_answer: { approval_id: text, answer: text },
+  approvals_answer: { approval_id: text, answer: text, reason: may(text) },
   approvals_revoke: { approval_id: may(text) },
 } as const;
 

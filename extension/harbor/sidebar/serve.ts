@@ -65,9 +65,9 @@ export interface Pages {
   /** The page that a window shows. */
   siteIn(windowId: number): Promise<Site | undefined>;
   openOptions(): Promise<void>;
-  /** What pages may ask for at all, as it is or is to be from now on. */
+  /** Reads what pages may ask for at all, or changes it as `change` says. Gives the setting that holds now. */
   pageFlags(change: ReturnType<typeof parseFlagChange>): Promise<{ flags: PageFlags }>;
-  /** Whether AI clients may use this browser, as it is or is to be from now on. */
+  /** Reads if AI clients may use this browser, or changes it as `change` says. Gives the setting that holds now. */
   browserTools(change: BrowserToolsChange): Promise<BrowserToolsView>;
   /** A question about a call is answered here: it needs no window any more. */
   answered(approvalId: string): void;

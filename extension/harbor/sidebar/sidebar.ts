@@ -1,49 +1,36 @@
-// The sidebar: wires the background, the state, the views and the page.
+// The sidebar: wires the background, the state, the views and the page. The chat is loaded with it, all other views after it.
 //
 // Owns which view is shown, and where the focus goes when that changes. What is shown is pushed; nothing is asked for over and over.
 
 import { ownWindow, sessionStore } from "../../shared/browser/api.ts";
 import type { Fields } from "../../shared/ports/wire.ts";
+import { CodedError } from "../../shared/protocol/codes.ts";
 import { visible } from "../../shared/text/visible.ts";
 import { attach } from "./chat/attaching.ts";
 import { type Told, sentences } from "./chat/spoken.ts";
 import { ALL } from "./days.ts";
 import { type Child, h, render } from "./dom.ts";
+import { loadGrants } from "./granted.ts";
 import { needing } from "./groups.ts";
 import { Hands, type View } from "./hands.ts";
 import { readFirstRun } from "./chat/first_run.ts";
 import { link } from "./link.ts";
-import { button } from "./parts.ts";
+import { Missing } from "./missing.ts";
+import { button, failure, waiting } from "./parts.ts";
 import { NO_PROVIDERS } from "./models/known.ts";
 import { takeAsked } from "./chat/page_asked.ts";
 import { lookAtPage, watchPage } from "./chat/page_open.ts";
 import { NO_PAGE } from "./chat/page_rules.ts";
+import { waitsKey } from "./chat/waits.ts";
 import { type Route, hrefOf, parseRoute } from "./route.ts";
 import { NO_SEARCH } from "./search.ts";
 import { type BridgeView, type SidebarPushes, WATCH_SITE } from "./serve.ts";
 import { Store } from "./store.ts";
-import { activity } from "./views/activity.ts";
-import { add } from "./views/add.ts";
 import { beside, changesAt } from "./views/beside.ts";
-import { browser } from "./views/browser_tools.ts";
-import { LAST_CHAT, NOT_COMPOSING, chat, chatReconnected } from "./views/chat.ts";
-import { chats } from "./views/chats.ts";
+import { LAST_CHAT, NOT_COMPOSING, chat, chatReconnected, escapes } from "./views/chat.ts";
 import { bridgeHelp, bridgeLine } from "./views/bridge.ts";
-import { install } from "./views/install.ts";
-import { logs } from "./views/logs.ts";
-import { added } from "./views/new.ts";
-import { models } from "./views/models.ts";
-import { more } from "./views/more.ts";
-import { Missing, secrets } from "./views/secrets.ts";
-import { loadQuestions, questions, waitingOf } from "./views/questions.ts";
-import { overview } from "./views/server.ts";
-import { servers } from "./views/servers.ts";
-import { site } from "./views/site.ts";
-import { loadGrants, sites } from "./views/sites.ts";
-import { tool } from "./views/tool.ts";
-import { tools } from "./views/tools.ts";
+import { loadQuestions, waitingOf } from "./views/questions.ts";
 
-const PARTS = { overview, tools, logs, secrets };
 const TABS: readonly (readonly [name: string, to: Route, at: Route["at"][]])[] = [
   ["Chat", { at: "chat" }, ["chat", "chats"]],
   ["Tools", { at: "servers" }, ["servers", "server", "tool", "add", "install", "new"]],
@@ -108,8 +95,27 @@ const background = link(heard);
 const hands = new Hands(store, (type, payload, options) => background.call(type, payload, options));
 
 function viewOf(route: Route): View {
-  const views = { chat, chats, models, more, servers, sites, site, questions, activity, browser, add, install, new: added, tool };
-  return (route.at === "server" ? PARTS[route.part] : views[route.at]) as View;
+  return route.at === "chat" ? (chat as View) : (places?.placeOf(route) ?? COMING);
+}
+
+/** All views but the chat, once they are loaded. */
+let places: typeof import("./places.ts") | undefined;
+const LOAD = "load places";
+/** What is shown in their place meanwhile. */
+const COMING: View = { title: () => "Harbor", show: () => [failure(hands, LOAD), hands.isBusy(LOAD) ? waiting("Opening…") : undefined] };
+
+function loadPlaces(): void {
+  if (places !== undefined) return;
+  hands.act(LOAD, async () => {
+    places = await import("./places.ts").catch(() => {
+      throw new CodedError("ERR_INTERNAL", "This view could not be loaded. Close the panel, and open it again.");
+    });
+    if (store.state.route.at === "chat") return;
+    enter();
+    draw();
+    // Who has gone there by a key waits at the view itself.
+    if (document.activeElement === root("view")) toTitle();
+  });
 }
 
 function heard(type: string, payload: Fields): void {
@@ -151,15 +157,23 @@ function enter(): void {
 
 function moved(): void {
   const route = parseRoute(location.hash);
-  const { detail } = store.state;
+  const { detail, chat } = store.state;
+  // A chat that begins gets its address, and the person goes on typing.
+  const begins = route.at === "chat" && route.id !== undefined && route.id === chat?.id;
   const id = route.at === "server" || route.at === "tool" ? route.id : undefined;
   const kept = id === undefined || detail?.id === id ? detail : { id };
   hands.forget();
   hands.arrived();
   store.change({ route, detail: kept === undefined ? undefined : { ...kept, removing: false } });
+  if (route.at !== "chat") loadPlaces();
   enter();
   draw();
+  if (begins) return;
   root("view").scrollTop = 0;
+  toTitle();
+}
+
+function toTitle(): void {
   (document.getElementById("title") ?? root("view")).focus({ preventScroll: true });
 }
 
@@ -191,7 +205,7 @@ function draw(): void {
   render(root("foot"), known ? [h("div", { key: route.at }, ...(view.foot?.(hands, route) ?? []))] : []);
   render(root("said"), [said]);
   // What had the focus is gone: the keyboard goes on from the head of what is shown.
-  if (focused !== null && !focused.isConnected) (document.getElementById("title") ?? root("view")).focus({ preventScroll: true });
+  if (focused !== null && !focused.isConnected) toTitle();
   document.title = `${view.title(store.state, route)} – Harbor`;
   const sticking = [...document.querySelectorAll("[data-stick]")].filter((one) => atEnd.includes(one) || one.scrollTop === 0);
   for (const one of sticking) one.scrollTop = one.scrollHeight;
@@ -275,14 +289,22 @@ addEventListener("drop", (event) => {
 addEventListener("click", ({ target }) => {
   for (const menu of document.querySelectorAll("details.menu[open]")) if (!menu.contains(target as Node)) menu.removeAttribute("open");
 });
-addEventListener("keydown", ({ key }) => {
-  if (key === "Escape") for (const menu of document.querySelectorAll("details.menu[open]")) menu.removeAttribute("open");
+addEventListener("keydown", (event) => {
+  if (store.state.route.at === "chat" && waitsKey(hands, event)) event.preventDefault();
+  if (event.key !== "Escape") return;
+  const menus = document.querySelectorAll("details.menu[open]");
+  for (const menu of menus) menu.removeAttribute("open");
+  // In a field it means what the field says.
+  if (menus.length === 0 && store.state.route.at === "chat" && !(event.target as Element).matches("input, textarea")) escapes(hands);
 });
 root("view").addEventListener("scroll", () => {
   if (store.state.route.at === "chat" && isAtEnd(root("view")) !== (document.getElementById("to-end") === null)) drawSoon();
 });
 const { route: first } = store.state;
 store.change({ detail: first.at === "server" || first.at === "tool" ? { id: first.id } : undefined });
+// The chat comes first; who opens the panel elsewhere waits for nothing else.
+if (first.at === "chat") requestIdleCallback(loadPlaces, { timeout: 1_000 });
+else loadPlaces();
 void readFirstRun(hands);
 void begin();
 watchPage(hands, () => takeAsked(hands));

@@ -30,6 +30,7 @@ import type { Activity } from "./activity.ts";
 import type { Ways } from "./catalogued.ts";
 import type { FirstRun } from "./chat/first_run.ts";
 import type { Beginning } from "./chat/talk.ts";
+import type { Filling } from "./chat/prompts.ts";
 import type { Attachment, Item, Turn } from "./chat/transcript.ts";
 import type { LogFilter } from "./days.ts";
 import type { Draft, Problems } from "./form/draft.ts";
@@ -129,6 +130,8 @@ export interface Chat {
   /** How the last turn ended. */
   last: { usage: ChatUsage | undefined; items: Item[] } | undefined;
   isStopping: boolean;
+  /** From when the provider takes requests again, where it has refused the last one and says so. */
+  free?: number | undefined;
   /** All sessions of its family, where it has branches. */
   branches: BranchView[];
 }
@@ -143,6 +146,8 @@ export interface Composing extends Beginning {
   attached: Attached[];
   /** The number of the message that it replaces, in a branch. */
   editing: number | undefined;
+  /** A prompt of a server that becomes the message when its arguments are there. */
+  filling?: Filling | undefined;
 }
 
 export interface State {

@@ -14,20 +14,20 @@ use std::os::fd::AsFd;
 
 use nix::fcntl::{FcntlArg, fcntl};
 
-/// For a pipe to a client, in bytes: most answers whole.
+/// The capacity of a pipe to a client, in bytes. Most answers fit whole.
 pub const TO_CLIENT: i32 = 256 * 1024;
 
-/// For any other, in bytes: a large message whole.
+/// The capacity of any other pipe, in bytes. A large message fits whole.
 pub const WIDE: i32 = 128 * 1024;
 
-/// A new pipe, which takes 64 KiB where pages have 4, has been full by so many bytes or nearly: it counts pages, and
-/// what is written in small pieces does not fill them.
+/// A new pipe takes 64 KiB where a page has 4. It may be full with this many bytes, since it counts pages,
+/// and small writes leave pages half empty.
 const NEARLY_FULL: usize = 40 * 1024;
 
 /// The kernel's own bound, in bytes, for those who are not root.
 const MOST: usize = 1 << 20;
 
-/// Has a pipe take so many bytes.
+/// Makes a pipe's capacity at least `bytes`.
 pub fn widen(pipe: impl AsFd, bytes: i32) {
     let takes = fcntl(&pipe, FcntlArg::F_GETPIPE_SZ);
     if takes.is_ok_and(|takes| takes < bytes) {
@@ -36,14 +36,14 @@ pub fn widen(pipe: impl AsFd, bytes: i32) {
     }
 }
 
-/// Has a pipe take so many bytes, once so much is in it, or is to be, that its writer waits for room in a new one or soon will.
+/// Makes a pipe's capacity at least `bytes` once it holds so much that the writer of a new pipe would have to wait.
 pub fn widen_if_full(pipe: impl AsFd, in_it: usize, bytes: i32) {
     if in_it >= NEARLY_FULL {
         widen(pipe, bytes);
     }
 }
 
-/// Bytes that a pipe takes; where that is not told, the most that one could take.
+/// The capacity of a pipe in bytes, or the most that a pipe could have if the kernel does not tell.
 #[must_use]
 pub fn of(pipe: impl AsFd) -> usize {
     let takes = fcntl(pipe, FcntlArg::F_GETPIPE_SZ).ok();

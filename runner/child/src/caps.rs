@@ -53,11 +53,11 @@ pub(crate) fn give_up() -> nix::Result<()> {
     set(<[Sets; 2]>::default())
 }
 
-/// Gives up, for good, all capabilities of root but those of ordinary programs. Those that are missing stay so.
+/// Gives up, for good, all capabilities of root but those of ordinary programs. Missing capabilities stay missing.
 ///
 /// Where the right to change the bound is missing (a container may have taken it), the bound stays as it is.
-/// With `no_new_privs`, which launchers set afterwards, a program gets nothing from it that this thread does
-/// not have.
+/// With `no_new_privs`, which launchers set afterwards, the bound gives a program no capability that this
+/// thread lacks.
 pub(crate) fn keep_ordinary() -> nix::Result<()> {
     unbind()?;
     // What is ambient follows what is permitted and inheritable.
@@ -139,7 +139,7 @@ mod tests {
         })
     }
 
-    /// What `what` makes of the sets, in a thread of its own, which is as far as capabilities go.
+    /// The capability sets after `what` has changed them, in a thread of its own: capabilities belong to a thread.
     fn after(what: impl FnOnce() + Send) -> [u64; 5] {
         std::thread::scope(|scope| {
             let thread = scope.spawn(|| {

@@ -26,7 +26,7 @@ pub struct Share {
     pub memory: Option<u64>,
     /// Processes and threads.
     pub processes: Option<u64>,
-    /// How nice it is to other groups, 0 to 19.
+    /// The niceness towards other groups, 0 to 19.
     pub nice: u8,
 }
 
@@ -45,7 +45,7 @@ impl Delegated {
         let _ = move_below(&group);
     }
 
-    /// The group whose child a settled bridge is in, seen from one of its runners.
+    /// The group that holds the group of a settled bridge, as one of its runners finds it.
     #[must_use]
     pub fn find() -> Option<Self> {
         let own = own_group()?;
@@ -67,7 +67,7 @@ impl Delegated {
     }
 }
 
-/// The group of one start of a server. With this, what is left in it is killed, and the group removed.
+/// The group of one start of a server. Dropping it kills the remaining processes and removes the group.
 #[derive(Debug)]
 pub struct Cgroup(PathBuf);
 
@@ -122,7 +122,7 @@ fn own_group() -> Option<PathBuf> {
     Some(mount_point(&fs::read_to_string("/proc/self/mountinfo").ok()?)?.join(path))
 }
 
-/// Where the unified hierarchy is mounted, by proc_pid_mountinfo(5).
+/// The mount point of the unified hierarchy, by proc_pid_mountinfo(5).
 fn mount_point(mounts: &str) -> Option<PathBuf> {
     let is_unified = |line: &&str| {
         line.split_once(" - ").is_some_and(|(_, kind)| kind.split(' ').next() == Some("cgroup2"))
@@ -131,7 +131,7 @@ fn mount_point(mounts: &str) -> Option<PathBuf> {
     line.split(' ').nth(4).map(PathBuf::from)
 }
 
-/// True if this user may hand on memory and processes there. The root of all groups is nobody's to use.
+/// True if this user may hand on memory and processes in this group. Nobody may use the root of all groups.
 fn is_delegated(group: &Path) -> bool {
     let offered = fs::read_to_string(group.join("cgroup.controllers")).unwrap_or_default();
     let has = |name| offered.split_whitespace().any(|offer| offer == name);

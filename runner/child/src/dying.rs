@@ -25,13 +25,13 @@ use crate::usage::threads_of;
 /// Linux's own number for "a handle to a thread"; see pidfd_open(2).
 pub(crate) const PIDFD_THREAD: libc::c_int = libc::O_EXCL;
 
-/// In a thread's flags: it has begun to end.
+/// A flag of a thread that has begun to end.
 const PF_EXITING: u64 = 0x4;
 
 /// Among a thread's pending signals. The kernel sends it to each thread of a process that ends, whatever ends it.
 const KILL_PENDING: u64 = 1 << (libc::SIGKILL - 1);
 
-/// Threads that are watched at once: one of them may be the one that takes the memory down, or may wait for it.
+/// Threads that are watched at once: one thread may be the one that frees the memory of its process, or may wait for it.
 const AT_ONCE: usize = 4;
 
 /// The most times that a process which seems to end is looked into. Threads that come and go tell nothing, and each look has
@@ -47,7 +47,7 @@ pub struct Dying {
 }
 
 impl Dying {
-    /// Watches the child that has this number. One without a second thread ends at once, so there is nothing to tell early.
+    /// Watches the child that has this number. A process with a single thread ends at once, so nothing can be told early.
     #[must_use]
     pub fn watch(pid: u32) -> Self {
         let mut dying = Self { pid, threads: None, looks: LOOKS };
@@ -58,8 +58,8 @@ impl Dying {
         dying
     }
 
-    /// Waits until it is certain that the child ends, and gives how, once; for ever where that does not become certain
-    /// before it is gone. May be dropped and begun again.
+    /// Waits until the child is sure to end, and returns how it ends, once. Waits for ever if the child is
+    /// gone before that is sure. The wait may be dropped and begun again.
     pub async fn exit(&mut self) -> Exit {
         while let Some(watched) = &self.threads {
             watched.one_ended().await;
@@ -79,7 +79,7 @@ impl Dying {
         pending().await
     }
 
-    /// The oldest ones that go on. Not the first thread of all, which ends last.
+    /// Watches the oldest threads that go on, except the first thread, which ends last.
     fn watch_some_of(&mut self, threads: &[(u32, Option<ThreadStat>)]) {
         let goes_on = |stat: &Option<ThreadStat>| stat.as_ref().is_some_and(|stat| !stat.is_doomed());
         let others = threads.iter().filter(|(thread, stat)| *thread != self.pid && goes_on(stat));
@@ -100,7 +100,7 @@ struct Threads {
 }
 
 impl Threads {
-    /// None where the kernel gives no handles, or all these have ended.
+    /// Watches these threads. None if the kernel gives no handles, or all threads have ended.
     fn watch(threads: &[u32]) -> Option<Self> {
         let handles: Vec<_> = threads.iter().filter_map(|thread| open(*thread, PIDFD_THREAD).ok()).collect();
         if handles.is_empty() {
@@ -130,7 +130,7 @@ impl Other {
     /// Watches the process that has this number now.
     ///
     /// # Errors
-    /// When there is none, or no handle is to be had.
+    /// When there is no such process, or no handle for it.
     pub fn watch(pid: u32) -> io::Result<Self> {
         let handle = open(pid, 0)?;
         // SAFETY: as for those of threads above: the AsyncFd owns the descriptor, and nothing here gives it away.
@@ -165,7 +165,7 @@ fn threads(pid: u32) -> Vec<(u32, Option<ThreadStat>)> {
         .collect()
 }
 
-/// How a process ends of which these were the threads; none unless all of them do, and have begun no others.
+/// How the process that has these threads ends. None unless all of them end and have begun no others.
 fn exit_of(pid: u32, threads: &[(u32, Option<ThreadStat>)]) -> Option<Exit> {
     if !threads.iter().filter_map(|(_, stat)| stat.as_ref()).all(ThreadStat::is_doomed) {
         return None;
@@ -190,7 +190,7 @@ impl ThreadStat {
         Self::parse(&text[..length])
     }
 
-    /// From proc(5)'s fields.
+    /// Reads the fields of proc(5).
     fn parse(text: &[u8]) -> Option<Self> {
         // The name stands in brackets and may hold anything. The state behind it is field 3.
         let behind = text.iter().rposition(|byte| *byte == b')')? + 1;
@@ -203,12 +203,12 @@ impl ThreadStat {
         })
     }
 
-    /// True if it runs no code of its own any more, or will not once it leaves the kernel.
+    /// True if the thread runs none of its own code any more, or will not once it leaves the kernel.
     fn is_doomed(&self) -> bool {
         self.flags & PF_EXITING != 0 || self.pending & KILL_PENDING != 0
     }
 
-    /// How the process ends, if it has no more than these threads and that is shown.
+    /// How the process ends, if it has only these threads and the kernel shows that.
     fn exit(&self, doomed: usize) -> Option<Exit> {
         let (signal, code) = (self.exit_code & 0x7f, self.exit_code >> 8);
         // Where it was being stopped at the same time, it shows what was to stop it.

@@ -27,7 +27,7 @@ pub struct Server {
 /// The descriptors that a launcher inherits besides the standard streams.
 #[derive(Debug)]
 pub(crate) struct Inherited {
-    /// To the runner: failures, and what is handed over.
+    /// The pipe to the runner, for failures and handed-over descriptors.
     pub report: RawFd,
     /// The profile, encoded.
     pub profile: RawFd,
@@ -35,12 +35,12 @@ pub(crate) struct Inherited {
     pub mounts: Option<RawFd>,
 }
 
-/// Stands for what there is none of, among the arguments.
+/// Stands among the arguments for an argument that is absent.
 pub(crate) const NONE: &str = "-";
 
-/// The arguments with which the parent starts the launcher: `exec PARENT REPORT PROFILE MOUNTS GROUP CWD COMMAND ARGS…`.
-/// PARENT is 0 in a PID namespace, whose processes cannot see their runner; MOUNTS is `-` without one, GROUP without a control
-/// group.
+/// The arguments with which the parent starts the launcher: `exec PARENT REPORT PROFILE MOUNTS GROUP CWD
+/// COMMAND ARGS…`. PARENT is 0 in a PID namespace, whose processes cannot see their runner; MOUNTS is `-`
+/// without a mount namespace, GROUP is `-` without a control group.
 pub(crate) fn arguments(inherited: &Inherited, server: &Server) -> Vec<OsString> {
     let parent = inherited.mounts.map_or_else(std::process::id, |_| 0);
     let mounts = inherited.mounts.map_or_else(|| NONE.into(), |mounts| mounts.to_string());

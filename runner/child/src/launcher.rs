@@ -28,10 +28,10 @@ use crate::instructions::{NONE, split};
 use crate::sandbox::{Profile, landlock, limits, namespaces, network::Network, seccomp};
 use crate::{caps, cgroup, own, passing};
 
-/// Longer than any failure that is told.
+/// The most bytes of a reported failure.
 pub(crate) const REPORT_SIZE: usize = 512;
 
-/// The marks that go along with a descriptor that is handed over; no failure begins with one of these.
+/// The marks that accompany a handed-over descriptor. No failure begins with one of these.
 pub(crate) const EGRESS: u8 = 0xff;
 pub(crate) const CALLS: u8 = 0xfe;
 pub(crate) const MOUNTS: u8 = 0xfd;
@@ -61,14 +61,14 @@ impl Step {
         [Self::Begin, Self::Session, Self::Namespace, Self::Sandbox, Self::Directory, Self::Execute];
 }
 
-/// Why a launch failed.
+/// The reason why a launch failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
-    /// Where.
+    /// The step that failed.
     pub step: Step,
     /// The operating system's error number; 0 where there is none.
     pub errno: i32,
-    /// In words, where the step has several parts.
+    /// The part of the step, in words, if the step has several.
     pub what: String,
 }
 
@@ -171,7 +171,7 @@ impl Launch<'_> {
         become_program(program, &words, env).map_err(Failure::at(Step::Execute))
     }
 
-    /// Enters the server's own namespaces; gives whether there is a user namespace around it.
+    /// Enters the server's own namespaces. True if there is a user namespace around it.
     fn isolate(&self, profile: &Profile) -> io::Result<bool> {
         let inside = self.mounts.is_some() && !geteuid().is_root();
         let (socket, in_user_namespace) = namespaces::enter(profile, inside)?;
@@ -201,8 +201,8 @@ fn enter(mounts: &OwnedFd) -> nix::Result<()> {
     setns(mounts, CloneFlags::CLONE_NEWNS)
 }
 
-/// Gives up what it took to get here. Root's servers keep what ordinary programs need; all others had nothing before
-/// there was a user namespace.
+/// Gives up the rights that were needed to get here. Root's servers keep the rights of ordinary programs; all
+/// others had none before there was a user namespace.
 fn give_up_rights(profile: &Profile) -> nix::Result<()> {
     match geteuid().is_root() {
         false => caps::give_up(),
@@ -211,7 +211,7 @@ fn give_up_rights(profile: &Profile) -> nix::Result<()> {
     }
 }
 
-/// As execvpe(3), which looks into the PATH of the caller instead of that which is handed on.
+/// Works as execvpe(3) does, which looks into the caller's PATH and not into the PATH that is handed on.
 fn become_program(
     program: &CStr,
     words: &[CString],
@@ -240,8 +240,8 @@ fn c_strings(words: &[OsString]) -> io::Result<Vec<CString>> {
     words.iter().map(|word| CString::new(word.as_bytes()).map_err(io::Error::other)).collect()
 }
 
-/// Rust ignores SIGPIPE, and an ignored signal stays ignored across execve: servers expect the default. Where files are
-/// limited, a write beyond that is to fail, and not to end the server.
+/// Rust ignores SIGPIPE, and an ignored signal stays ignored across execve: servers expect the default. A
+/// write beyond the limit for files must fail, and must not end the server.
 fn set_signals(profile: &Profile) -> nix::Result<()> {
     // SAFETY: sets dispositions that the system knows; no handler function is involved.
     #[allow(unsafe_code)]

@@ -11,14 +11,14 @@ use nix::sys::signal::Signal;
 use crate::mark::has_mark;
 use crate::reaper::{parent_of, send};
 
-/// How often it is looked whether they are gone.
+/// How often the processes are looked for until they are gone.
 const LOOK: Duration = Duration::from_millis(20);
 
 /// How long killed processes may take to disappear.
 const LAST: Duration = Duration::from_secs(2);
 
-/// Ends every process whose environment has `name`=`value`. Those called `polite` get SIGTERM first, and `grace` to
-/// end what is theirs. Returns how many there were, and how many could not be ended.
+/// Ends every process whose environment has `name`=`value`. Processes called `polite` get SIGTERM first, and
+/// the time `grace` to end their own children. Returns how many there were, and how many could not be ended.
 pub async fn end(name: &str, value: &str, polite: &str, grace: Duration) -> (usize, usize) {
     let mark = format!("{name}={value}");
     let found = marked(&mark);
@@ -41,7 +41,7 @@ pub async fn end(name: &str, value: &str, polite: &str, grace: Duration) -> (usi
     (found.len(), left)
 }
 
-/// Looks again and again until `done`, for so long. Whether it was.
+/// Looks again and again until `done` or the time limit. True if it was `done` in time.
 async fn until(limit: Duration, mut done: impl FnMut() -> bool) -> bool {
     let look = async {
         while !done() {

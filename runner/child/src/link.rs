@@ -55,7 +55,7 @@ pub fn pair() -> io::Result<(Ends, [Stdio; 2])> {
 /// from here inherits it (an inherited end would also hide a death).
 ///
 /// # Errors
-/// When one of them is closed or no pipe.
+/// When standard input or output is closed, or is no pipe.
 pub fn take() -> io::Result<Ends> {
     // SAFETY: the descriptors are only looked at while they are cloned, and whether they are open is the kernel's answer
     // to that. The library's own handles of them would come with buffers that nobody reads from.

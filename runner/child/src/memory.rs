@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use tokio::sync::Notify;
 
-/// Nothing was read for so long: the process rests. Short enough that nobody who looks a second later sees the load.
+/// The process rests once it has read nothing for this long. A person who looks a second later does not see the load.
 const REST: Duration = Duration::from_millis(300);
 
 thread_local! {
@@ -42,15 +42,15 @@ pub fn of_machine() -> Option<u64> {
     line.split_ascii_whitespace().next()?.parse::<u64>().ok()?.checked_mul(1024)
 }
 
-/// Says that something is going on in this thread.
+/// Notes that this thread is at work.
 pub(crate) fn stir() {
     if !STIRRED.replace(true) {
         WOKEN.with(|woken| woken.notify_one());
     }
 }
 
-/// Gives back what is free whenever the process comes to rest: what thousands of small blocks leave behind is pinned
-/// by the few that live on, and the allocator alone never returns it. A task of its own, in the thread that reads.
+/// Gives back what is free whenever the process comes to rest: of thousands of small blocks a few live on and
+/// pin the rest, which the allocator alone never returns. A task of its own, in the thread that reads.
 pub async fn return_at_rest() {
     let woken = WOKEN.with(Rc::clone);
     loop {
@@ -80,7 +80,7 @@ mod tests {
     const BLOCKS: usize = 64 * 1024;
     const BLOCK: usize = 1024;
 
-    /// What this process has in memory, in bytes.
+    /// The memory of this process, in bytes.
     fn resident() -> usize {
         let status = std::fs::read_to_string("/proc/self/status").unwrap();
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();

@@ -75,9 +75,9 @@ fn plain(word: &[u8]) -> PathBuf {
 /// A file system that the person can unmount.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Disk {
-    /// As [`Mount::device`].
+    /// The file system, as in [`Mount::device`].
     pub(crate) device: String,
-    /// Where it was mounted when the server started.
+    /// The mount point when the server started.
     pub point: PathBuf,
 }
 
@@ -89,8 +89,8 @@ pub struct Disks {
 }
 
 impl Disks {
-    /// Finds those on which `granted` lies. There are none on which `own` lies, or the machine's root: they stay. Gives nothing
-    /// where no disk is left, so that nobody waits in vain.
+    /// Finds the disks on which `granted` lies. The disks of `own` and of the machine's root stay mounted, so
+    /// they are left out. Returns none if no disk is left, so that nobody waits in vain.
     ///
     /// # Errors
     /// When the kernel tells nothing.
@@ -140,7 +140,7 @@ fn disks(mounts: &[Mount], granted: &[PathBuf], own: &Path) -> Vec<Disk> {
     disks
 }
 
-/// The mount on which a path lies that leads through no link. Of several at one place the last one is seen.
+/// The mount that holds a path without links. Of several mounts at one place, the last one is seen.
 fn holder<'a>(mounts: &'a [Mount], path: &Path) -> Option<&'a Mount> {
     let above = mounts.iter().filter(|mount| path.starts_with(&mount.point));
     above.max_by_key(|mount| mount.point.components().count())

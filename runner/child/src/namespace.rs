@@ -39,7 +39,7 @@ pub enum Containment {
     PidNamespace,
     /// A process group for each server, which a process can leave.
     ProcessGroup {
-        /// Why there is no more than that.
+        /// The reason why there is no more than that.
         why: String,
     },
 }
@@ -47,7 +47,7 @@ pub enum Containment {
 /// The namespace of this process's children.
 #[derive(Debug)]
 pub struct Namespace {
-    /// To init. Its end ends init.
+    /// The socket to init. Init ends when it is closed.
     control: UnixStream,
     mounts: File,
     init: u32,
@@ -86,7 +86,7 @@ fn begin(owner: Owner) -> Result<Namespace, String> {
     Ok(Namespace { control, mounts: joined?, init: pid.as_raw().unsigned_abs() })
 }
 
-/// In the parent: init's number and a handle to it. The child never returns from here.
+/// Starts init. In the parent, returns init's number and a handle to it. The child never returns from here.
 fn start_init(owner: Owner, end: &UnixStream) -> nix::Result<(Pid, OwnedFd)> {
     let mut kinds = KINDS;
     if !owner.is_root() {
@@ -113,8 +113,8 @@ fn start_init(owner: Owner, end: &UnixStream) -> nix::Result<(Pid, OwnedFd)> {
     Ok((Pid::from_raw(i32::try_from(pid).map_err(|_| Errno::EOVERFLOW)?), handle))
 }
 
-/// Waits for init's report and enters its namespaces, except that of the mounts: this process goes on to use the
-/// /proc that it knows. Gives that namespace for the launchers.
+/// Waits for init's report and enters its namespaces, except the mount namespace, since this process keeps
+/// using the /proc that it knows. Returns the mount namespace for the launchers.
 fn join(owner: Owner, mut control: &UnixStream, pid: Pid, handle: &OwnedFd) -> Result<File, String> {
     read_report(control)?;
     let mounts = File::open(format!("/proc/{pid}/ns/mnt")).map_err(told("find the mounts"))?;

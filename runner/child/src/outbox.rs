@@ -28,12 +28,12 @@ const KEEP: usize = 256 * 1024;
 /// [`Outbox::room`] waits while more than this many bytes are queued.
 const LOW_WATER: usize = 1024 * 1024;
 
-/// Where an outbox writes to.
+/// A place that an outbox writes to.
 pub trait Sink {
     /// Writes what fits without waiting.
     ///
     /// # Errors
-    /// `WouldBlock`, or that the peer is gone.
+    /// `WouldBlock`, or an error if the peer is gone.
     fn try_write(&self, bytes: &[u8]) -> io::Result<usize>;
 
     /// Waits until a write may succeed.
@@ -57,7 +57,7 @@ impl Sink for pipe::Sender {
     }
 }
 
-/// Why nothing was queued.
+/// The reason why nothing was queued.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refused {
     /// The peer does not read, and the limit is reached.
@@ -94,7 +94,7 @@ pub struct Outbox {
     taken: Cell<usize>,
     writing: Cell<usize>,
     closed: Cell<bool>,
-    /// Since when the peer has taken nothing, while it has not taken all.
+    /// The time since which the peer has taken nothing, although something is queued.
     stuck: Cell<Option<Instant>>,
     limit: usize,
     filled: Notify,
@@ -123,8 +123,8 @@ impl Outbox {
         }
     }
 
-    /// Queues what `fill` appends, and gives what it returns. A single message may exceed the limit, so that one is always
-    /// possible.
+    /// Queues the bytes that `fill` appends, and returns the value of `fill`. A single message may exceed the
+    /// limit, so one message is always possible.
     ///
     /// # Errors
     /// When the peer does not read or is gone; nothing was queued then.
@@ -139,7 +139,7 @@ impl Outbox {
         Ok(filled)
     }
 
-    /// Queues a message that holds so many bytes until its last piece is made.
+    /// Queues a message that holds `bytes` bytes in memory until its last piece is made.
     ///
     /// # Errors
     /// As for [`push`](Self::push).
@@ -173,7 +173,7 @@ impl Outbox {
         self.queue.borrow().len() + self.long_bytes.get() + self.taken.get()
     }
 
-    /// For how long its peer has taken nothing of what is queued; zero while it takes it.
+    /// For how long the peer has taken nothing of the queue. Zero while it takes some.
     #[must_use]
     pub fn stuck_for(&self) -> Duration {
         self.stuck.get().map(|since| since.elapsed()).unwrap_or_default()
@@ -214,7 +214,7 @@ impl Outbox {
         }
     }
 
-    /// Takes what is queued, once there is something; none once the outbox is closed and empty. For peers that are no pipe.
+    /// Takes all that is queued, once there is something. None once the outbox is closed and empty. For peers that are no pipe.
     pub async fn take(&self) -> Option<Vec<u8>> {
         loop {
             let mut queued = Vec::new();
@@ -254,7 +254,7 @@ impl Outbox {
     /// Writes what is queued to `sink` until [`close`](Self::close) or an error; returns when all is written.
     ///
     /// # Errors
-    /// That the peer is gone. The outbox is closed then.
+    /// When the peer is gone. The outbox is closed then.
     pub async fn drive(&self, sink: &impl Sink) -> io::Result<()> {
         let (mut turn, mut batch) = (Turn::default(), Vec::new());
         let result = loop {
@@ -348,7 +348,7 @@ mod tests {
         }
     }
 
-    /// So many pieces of one byte less than a share.
+    /// This many pieces of one byte less than a share.
     #[derive(Debug)]
     struct Pieces(usize);
 

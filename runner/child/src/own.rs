@@ -12,7 +12,7 @@ use nix::sys::prctl;
 use nix::sys::resource::{Resource, getrlimit, rlim_t, setrlimit};
 use nix::sys::signal::Signal;
 
-/// How many files this process might have open, softly, before it took more.
+/// The soft limit of open files of this process before it raised the limit.
 static FILES_BEFORE: OnceLock<rlim_t> = OnceLock::new();
 
 /// Has the kernel send `signal` to this process when its parent ends, and makes sure that the parent is still
@@ -33,7 +33,7 @@ pub fn die_with_parent(expected: u32, signal: Signal) -> io::Result<()> {
 /// Makes this process the parent of all descendants that lose theirs.
 ///
 /// # Errors
-/// Where the kernel does not know how.
+/// When the kernel does not support it.
 pub fn become_subreaper() -> io::Result<()> {
     Ok(prctl::set_child_subreaper(true)?)
 }
@@ -41,7 +41,7 @@ pub fn become_subreaper() -> io::Result<()> {
 /// Keeps other processes of the same user from reading this one: its memory, environment and open files.
 ///
 /// # Errors
-/// Where the kernel does not know how.
+/// When the kernel does not support it.
 pub fn not_dumpable() -> io::Result<()> {
     Ok(prctl::set_dumpable(false)?)
 }
@@ -68,8 +68,8 @@ pub fn be_nice(asked: u8) {
     }
 }
 
-/// Closes what this process was started with besides its standard streams: a caller's open files are none of its
-/// business, and none of its children's. To be called before anything is opened here.
+/// Closes what this process was started with besides its standard streams: a caller's open files do not
+/// concern it or its children. Call it before this process opens anything.
 ///
 /// # Errors
 /// When it cannot be found out what is open.
@@ -85,7 +85,7 @@ pub fn close_inherited() -> io::Result<()> {
     Ok(())
 }
 
-/// Takes as many open files as the hard limit gives. What is started from here has them too: see [`files_as_before`].
+/// Raises the limit of open files to the hard limit. Programs that this process starts inherit it: see [`files_as_before`].
 ///
 /// # Errors
 /// When the system refuses.

@@ -12,7 +12,7 @@ use crate::memory;
 
 /// Reads what is there into `buf`, waiting until something is; 0 at the end of the stream.
 ///
-/// A read that fills less than `buf` is not followed by one that finds nothing: it costs one system call.
+/// After a read that fills less than `buf` it does not read again only to find nothing: that saves a system call.
 ///
 /// # Errors
 /// As read(2).

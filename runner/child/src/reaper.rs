@@ -28,16 +28,16 @@ use crate::signals::Signals;
 /// How a process ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
-    /// By itself.
+    /// The process exited with this code.
     Code(i32),
-    /// By this signal.
+    /// This signal ended the process.
     Signal(i32),
 }
 
 /// How far the end of a child ends its process group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChildGroup {
-    /// The child leads a group of its own; what is left of it is killed.
+    /// The child leads a group of its own. Processes left in the group are killed.
     Own,
     /// The child shares its parent's group.
     Shared,
@@ -49,14 +49,14 @@ struct Watch {
     exited: Option<oneshot::Sender<Exit>>,
 }
 
-/// Waits for all children of this process. One per process, used from one thread.
+/// Waits for all children of this process. A process has one reaper, used from one thread.
 #[derive(Debug, Default)]
 pub struct Reaper {
     watched: RefCell<HashMap<u32, Watch>>,
     /// Children from before this program: whoever replaced itself by it may have had some.
     foreign: RefCell<HashSet<u32>>,
     reaped: Notify,
-    /// Where the children of this process are, unless they are where this process is.
+    /// The namespace of this process's children, if it is not the one of this process.
     namespace: Option<Namespace>,
 }
 
@@ -110,8 +110,8 @@ impl Reaper {
         }
     }
 
-    /// Kills all children that were not started as watched ones, and theirs, until none is left or `limit`
-    /// has passed. Returns whether none is left.
+    /// Kills all children that were not started as watched ones, and their children, until none is left or
+    /// `limit` has passed. True if none is left.
     pub async fn end_orphans(&self, limit: Duration) -> bool {
         tokio::time::timeout(limit, async {
             self.end_strays(limit).await;
@@ -121,8 +121,8 @@ impl Reaper {
         .is_ok()
     }
 
-    /// Like [`end_orphans`](Self::end_orphans), but only for orphans that have the variable `mark` (`NAME=VALUE`) in their
-    /// environment: servers that share this process keep theirs.
+    /// Like [`end_orphans`](Self::end_orphans), but only for orphans that have the variable `mark`
+    /// (`NAME=VALUE`) in their environment: other servers in this process keep their orphans.
     pub async fn end_marked_orphans(&self, mark: &str, limit: Duration) -> bool {
         let marked = self.end_orphans_that(|pid| has_mark(pid, mark));
         tokio::time::timeout(limit, marked).await.is_ok()
@@ -142,7 +142,7 @@ impl Reaper {
         }
     }
 
-    /// Orphans that were started with the variable `mark` in their environment: what a server has left of itself to
+    /// Orphans that were started with the variable `mark` in their environment: a server has left them to
     /// this process. In a namespace its init has them.
     #[must_use]
     pub fn orphans_of(&self, mark: &str) -> Vec<u32> {
@@ -160,7 +160,7 @@ impl Reaper {
         }
     }
 
-    /// Where children are to be started.
+    /// The namespace in which children are started.
     #[must_use]
     pub fn namespace(&self) -> Option<&Namespace> {
         self.namespace.as_ref()
@@ -202,7 +202,7 @@ fn children() -> Vec<u32> {
     children.split_whitespace().filter_map(|pid| pid.parse().ok()).collect()
 }
 
-/// The parent of a process; none when there is no such process.
+/// The parent of a process. None when there is no such process.
 #[must_use]
 pub fn parent_of(pid: u32) -> Option<u32> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;

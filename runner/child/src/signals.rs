@@ -18,8 +18,8 @@ use tokio::net::UnixStream;
 
 use crate::reading::read_some;
 
-/// From now on SIGXFSZ ends this process no more: a file that may not grow is an error of whoever writes it. Programs that
-/// are started from here get it as usual.
+/// From now on SIGXFSZ ends this process no more: a write to a file that may not grow is an error instead.
+/// Programs that are started from here get it as usual.
 ///
 /// # Errors
 /// When the system refuses.

@@ -25,8 +25,8 @@ use crate::turn::{AS_ONE, SHARE};
 #[derive(Debug)]
 pub struct SocketReader(AsyncFd<UnixStream>);
 
-/// The half that is read from, for a thread that blocks. A plain read(2) would be woken up for nothing whenever the peer
-/// takes what was written: poll(2) says what it waits for.
+/// The half that is read from, for a thread that blocks. A plain read(2) would be woken up for nothing
+/// whenever the peer takes written bytes. poll(2) names the event that it waits for.
 #[derive(Debug)]
 pub struct BlockingReader(pub UnixStream);
 

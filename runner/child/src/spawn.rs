@@ -35,11 +35,11 @@ const OWN_NAME: &str = "harbor-runner";
 pub struct Started {
     /// Its process id; it leads a session and a process group of this number.
     pub pid: u32,
-    /// To its standard input.
+    /// The pipe to its standard input.
     pub stdin: pipe::Sender,
-    /// From its standard output.
+    /// The pipe from its standard output.
     pub stdout: pipe::Receiver,
-    /// From its standard error.
+    /// The pipe from its standard error.
     pub stderr: pipe::Receiver,
     report: UnixStream,
 }
@@ -59,7 +59,7 @@ impl Started {
 pub struct HandedOver {
     /// The socket of the server's egress proxy.
     pub egress: Option<OwnedFd>,
-    /// Where calls of the server are heard of that wait for an answer.
+    /// The descriptor that reports the server's calls that wait for an answer.
     pub calls: Option<OwnedFd>,
     /// The server's own mount namespace. It lasts as long as somebody has this.
     pub mounts: Option<OwnedFd>,
@@ -86,7 +86,7 @@ pub fn start(server: &Server, namespace: Option<&Namespace>) -> io::Result<Start
 pub struct Helper {
     /// Its process id; it leads a session and a process group of this number.
     pub pid: u32,
-    /// From its standard error.
+    /// The pipe from its standard error.
     pub stderr: pipe::Receiver,
     report: UnixStream,
 }
@@ -110,7 +110,7 @@ pub fn start_helper(server: &Server, stdin: OwnedFd, namespace: Option<&Namespac
     Ok(Helper { pid: child.id(), stderr: receiver(child.stderr.take())?, report })
 }
 
-/// Starts the program that unmounts `disks` in a server's `mounts`; gives its process id. See [`unmounting`](crate::unmounting).
+/// Starts the program that unmounts `disks` in a server's `mounts`; its process id. See [`unmounting`](crate::unmounting).
 ///
 /// # Errors
 /// As [`start`].

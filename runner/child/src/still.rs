@@ -1,6 +1,6 @@
 //! Processes that stand still for a moment, so that nothing changes while somebody looks at what they have.
 //!
-//! Owns stopping them and having them go on. Must never leave one stopped.
+//! Owns stopping them and letting them continue. Must never leave one stopped.
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -8,7 +8,7 @@ use nix::unistd::Pid;
 /// Rounds of looking for processes that were started meanwhile.
 const ROUNDS: usize = 8;
 
-/// Processes that stand still as long as this is there.
+/// Processes that stand still as long as this value lives.
 #[derive(Debug)]
 pub struct Still(Vec<u32>);
 

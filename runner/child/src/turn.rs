@@ -25,15 +25,15 @@ pub const AS_ONE: usize = 72 * 1024;
 /// Bytes that a message counts for beside its own.
 const MESSAGE: usize = 1024;
 
-/// How much one task has done since the others had their turn.
+/// The work of one task since the others had their turn.
 #[derive(Debug, Default)]
 pub struct Turn {
     done: usize,
 }
 
 impl Turn {
-    /// Reads at most a share of what is there into `buf`, waiting until something is; 0 at the end of the stream. Where the
-    /// message in progress lacks `lacking` bytes, and those are not many, all of them are a share.
+    /// Reads at most one share of the waiting bytes into `buf`, and waits for the first ones. Returns 0 at the end
+    /// of the stream. If the message in progress lacks only a few bytes (`lacking`), the share is all of them.
     ///
     /// # Errors
     /// As read(2).
@@ -55,7 +55,7 @@ impl Turn {
         Ok(n)
     }
 
-    /// A message of so many bytes was handled.
+    /// Notes that a message with this many bytes was handled.
     pub async fn handled(&mut self, bytes: usize) {
         self.moved(bytes + MESSAGE).await;
     }
@@ -70,16 +70,16 @@ impl Turn {
     }
 }
 
-/// A longer message, in bytes, is no work between two others: parsing 64 MiB takes a quarter of a second.
+/// The most bytes of a message that is handled between two others: parsing 64 MiB takes a quarter of a second.
 pub const LARGE: usize = 256 * 1024;
 
-/// A message that is longer still waits until no other such one is read, so that the merely large ones have a place.
+/// A message above this size also waits until no other of this size is read, so that merely large messages have a place.
 const HUGE: usize = 4 * 1024 * 1024;
 
 /// Large messages that are read at once; the others wait for their turn.
 const AT_ONCE: usize = 2;
 
-/// Where large messages are read: in threads of their own.
+/// Reads large messages in threads of their own.
 #[derive(Debug)]
 pub struct Aside {
     places: Semaphore,
@@ -94,11 +94,11 @@ impl Aside {
         Self { places: Semaphore::const_new(AT_ONCE), huge: Semaphore::const_new(1) }
     }
 
-    /// Does `work`, for a message of so many bytes, while this thread goes on with others'. Whoever no longer waits for it
-    /// has it done all the same.
+    /// Does `work` for a message of `bytes` bytes in another thread, while this thread handles other
+    /// messages. The work is finished even if nobody waits for it any more.
     ///
     /// # Errors
-    /// That the runtime ends.
+    /// When the runtime ends.
     pub async fn run<T: Send + 'static>(
         &'static self,
         bytes: usize,

@@ -25,7 +25,7 @@ use crate::own;
 /// Linux's own number for "the user namespace that this one belongs to"; see ioctl_nsfs(2).
 const NS_GET_USERNS: libc::Ioctl = 0xb701;
 
-/// The program's `main`, with the arguments behind `unmount`; gives its exit code.
+/// The program's `main`, with the arguments behind `unmount`. Returns its exit code.
 #[must_use]
 pub fn run(arguments: &[OsString]) -> i32 {
     let number = |text: &OsString| text.to_str().and_then(|text| text.parse().ok());
@@ -65,7 +65,7 @@ fn user_namespace_of(namespace: impl AsFd) -> nix::Result<OwnedFd> {
     Ok(found)
 }
 
-/// Unmounts one after the other until nothing more can be; gives whether nothing is left. One may take others with it.
+/// Unmounts one after the other until nothing more can be unmounted; true if nothing is left. One may take others with it.
 fn unmount_all(is_meant: impl Fn(&Mount) -> bool) -> io::Result<bool> {
     loop {
         let mut mounts = mounted::all()?;
@@ -76,7 +76,7 @@ fn unmount_all(is_meant: impl Fn(&Mount) -> bool) -> io::Result<bool> {
     }
 }
 
-/// What the server has written is on the disk afterwards, even if it keeps a file open.
+/// Unmounts. The disk then has all that the server wrote, even if the server keeps a file open.
 fn unmount(mount: &Mount) -> bool {
     let opened = |flags| {
         let flags = flags | libc::O_NOFOLLOW | libc::O_CLOEXEC;
@@ -92,7 +92,7 @@ fn unmount(mount: &Mount) -> bool {
     is_done
 }
 
-/// The mount on which it was opened: what the path leads to may lie on top of the mount that is meant.
+/// The id of the mount on which `place` was opened: the mount that its path leads to may lie on top of that one.
 fn number_of(place: &File) -> Option<u64> {
     let about = fs::read_to_string(format!("/proc/self/fdinfo/{}", place.as_raw_fd())).ok()?;
     about.lines().find_map(|line| line.strip_prefix("mnt_id:"))?.trim().parse().ok()

@@ -19,7 +19,7 @@ pub use walk::{Found, Walk};
 /// The resources that processes use up together.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// The processes that were counted; of one whose first thread has ended, another thread, by which the rest is seen.
+    /// The counted processes. One whose first thread has ended is named by another thread, which still shows the rest.
     pub pids: Vec<u32>,
     /// Their threads.
     pub threads: u64,
@@ -29,7 +29,7 @@ pub struct Usage {
     pub tables: u64,
     /// Processor time since their start, in the kernel's ticks.
     pub ticks: u64,
-    /// That of their children that have ended, in the kernel's ticks.
+    /// Processor time of their children that have ended, in the kernel's ticks.
     pub ended_ticks: u64,
 }
 
@@ -67,7 +67,7 @@ pub fn of_one(pid: u32) -> Usage {
 }
 
 impl Usage {
-    /// Counts one more; false when it has ended.
+    /// Counts one more process; false when it has ended.
     fn add(&mut self, pid: u32) -> bool {
         let Some((pid, stat)) = living(pid) else { return false };
         self.pids.push(pid);
@@ -140,7 +140,7 @@ pub fn free_at(places: &[PathBuf]) -> Option<u64> {
     places.iter().filter_map(at).map(|it| it.blocks_available().saturating_mul(it.fragment_size())).min()
 }
 
-/// How many files these processes have open together, at most `most` of each. What has ended, or cannot be seen, has none.
+/// How many files these processes have open, at most `most` for each. A process that has ended or is not seen counts none.
 #[must_use]
 pub fn open_files(pids: &[u32], most: usize) -> u64 {
     let of = |pid: &u32| fs::read_dir(format!("/proc/{pid}/fd")).map_or(0, |open| open.take(most).count());
@@ -155,7 +155,7 @@ pub fn ticks_to_ms(ticks: u64) -> u64 {
     ticks.saturating_mul(1000) / a_second.unwrap_or(100)
 }
 
-/// A process, seen by a thread that lives: where the first one has ended, it shows neither memory nor files.
+/// A process, seen by a living thread: a first thread that has ended shows neither memory nor files.
 fn living(pid: u32) -> Option<(u32, ProcessStat)> {
     let first = stat(pid)?;
     if first.size > 0 || first.threads < 2 {
@@ -194,7 +194,7 @@ fn page_size() -> u64 {
     size.and_then(|size| u64::try_from(size).ok()).unwrap_or(4096)
 }
 
-/// The numbers of its threads; none where there is no such process.
+/// The numbers of its threads. Empty if there is no such process.
 pub(crate) fn threads_of(pid: u32) -> impl Iterator<Item = u32> {
     let tasks = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
     tasks.filter_map(|task| task.file_name().to_str()?.parse().ok())

@@ -38,11 +38,11 @@ const FRAMING: &[&str] = &["content-length", "transfer-encoding"];
 pub struct Request {
     /// Whom it is for.
     pub target: Target,
-    /// The head for the server; none for a tunnel.
+    /// The head for the server. None for a tunnel.
     pub forward: Option<Vec<u8>>,
 }
 
-/// Where the head ends that these bytes begin with; the first `searched` are known to hold no end.
+/// Where the head ends with which these bytes begin. The first `searched` bytes are known to hold no end.
 #[must_use]
 pub fn end(bytes: &[u8], searched: usize) -> Option<usize> {
     const END: &[u8] = b"\r\n\r\n";

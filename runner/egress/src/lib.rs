@@ -20,8 +20,8 @@ mod tunnel;
 
 use harbor_policy::sandbox::hosts::Allowed;
 
-/// Reads and judges a request's head as the proxy does, without any I/O. For a fuzzer. Gives the bytes that would be sent to
-/// the server, or the answer that refuses it.
+/// Reads and judges a request's head as the proxy does, without any I/O, for a fuzzer. Returns the bytes that
+/// would be sent to the server, or the answer that refuses the request.
 ///
 /// # Errors
 /// The answer that the client would get.

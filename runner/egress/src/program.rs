@@ -52,7 +52,7 @@ impl fmt::Display for BadOrder {
     }
 }
 
-/// Runs the proxy; gives its exit code.
+/// Runs the proxy, and returns its exit code.
 #[must_use]
 pub fn run() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();

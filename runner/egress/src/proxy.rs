@@ -29,10 +29,10 @@ use crate::tunnel::{Until, carry};
 const MAX_CONNECTIONS: usize = 128;
 const HEAD_LIMIT: Duration = Duration::from_secs(10);
 
-/// How long a refused client may go on sending: a connection that is closed before is reset, and its answer may be lost.
+/// How long a refused client may still send. If the connection is closed earlier, it is reset, and the answer may be lost.
 const FAREWELL: Duration = Duration::from_secs(2);
 
-/// How long nothing is accepted after it failed, which it does when the system is short of something.
+/// How long nothing is accepted after a failure, which means that the system is short of something.
 const PAUSE: Duration = Duration::from_millis(100);
 
 const MINUTE: Duration = Duration::from_mins(1);
@@ -139,7 +139,7 @@ fn log(line: &str) {
     let _ = io::stderr().write_all(format!("{line}\n").as_bytes());
 }
 
-/// Reads a request. Gives the bytes, and where the head in them ends.
+/// Reads a request. Returns its bytes, and the end of the head in them.
 async fn read_head(client: &mut TcpStream) -> Result<(Vec<u8>, usize), Refusal> {
     let mut read = Vec::with_capacity(1024);
     let mut searched = 0;

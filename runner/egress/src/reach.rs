@@ -21,10 +21,10 @@ const CONNECT_LIMIT: Duration = Duration::from_secs(20);
 /// Addresses of one name that are tried.
 const MAX_ADDRESSES: usize = 8;
 
-/// Lookups at once, including those that nobody waits for any more: the system's resolver cannot be stopped.
+/// Lookups at once. Abandoned ones count too, since the system's resolver cannot be stopped.
 const MAX_LOOKUPS: usize = 16;
 
-/// The address to connect to, when the target is one, or none when its name is to be resolved.
+/// The address to connect to, if the target is an address. None if its name must be resolved.
 ///
 /// # Errors
 /// When no rule permits it.
@@ -106,7 +106,7 @@ async fn is_own(address: IpAddr) -> bool {
     from.await.is_ok_and(|from| from.ip() == address)
 }
 
-/// Tries one after the other; each has its share of the time that is left.
+/// Tries one address after the other; each has its share of the time that is left.
 async fn connect_to_any(addresses: &[SocketAddr]) -> io::Result<TcpStream> {
     let end = Instant::now() + CONNECT_LIMIT;
     let mut error = io::ErrorKind::AddrNotAvailable.into();

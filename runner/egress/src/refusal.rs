@@ -7,7 +7,7 @@ use std::fmt;
 use harbor_policy::sandbox::hint::{NOT_ALLOWED, shell};
 use harbor_policy::sandbox::hosts::Target;
 
-/// Why.
+/// The reason of a refusal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refusal {
     /// No rule permits the host.

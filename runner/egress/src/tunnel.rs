@@ -10,13 +10,13 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, sleep_until};
 
-/// A tunnel in which nothing has moved for so long is taken down.
+/// A tunnel in which nothing has moved for this long is closed.
 const IDLE_LIMIT: Duration = Duration::from_mins(10);
 
-/// Bytes that a direction holds while it waits for the other side.
+/// Bytes that one direction holds while it waits for the other side.
 const BUFFER: usize = 8 * 1024;
 
-/// When a tunnel has ended.
+/// The condition for the end of a tunnel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Until {
     /// Both sides have said that they send no more.
@@ -60,7 +60,7 @@ pub(crate) async fn carry(mut client: TcpStream, mut server: TcpStream, first: &
     }
 }
 
-/// Carries one direction to its end. That the receiver takes no more is its right; what it sends still counts.
+/// Carries one direction to its end. A receiver may stop taking bytes; what it sends still counts.
 async fn pump(
     from: &mut (impl AsyncRead + Unpin),
     to: &mut (impl AsyncWrite + Unpin),

@@ -27,7 +27,7 @@ use harbor_web::trouble::Trouble;
 /// Messages of a batch: an answer, and what was said on the way to it.
 const MAX_BATCH: usize = 1000;
 
-/// How long a server may take to take a notification, or its leave.
+/// How long a server may take for a notification, or for the goodbye.
 pub const NOTE_LIMIT: Duration = Duration::from_secs(30);
 
 /// Ids of sessions are visible characters, and not longer.
@@ -51,7 +51,7 @@ pub struct Connection {
     /// There was no room for a notification or an answer, and the log says so.
     pub overwhelmed: Cell<bool>,
     pub transport: Transport,
-    /// Where messages are posted to by HTTP+SSE; none before the server has said so.
+    /// The URL to which HTTP+SSE messages are posted; none before the server has named it.
     endpoint: watch::Sender<Option<Url>>,
     /// Whether messages go by HTTP+SSE.
     pub by_events: Cell<bool>,
@@ -71,7 +71,7 @@ pub struct Connection {
     /// Held by whoever begins another session.
     pub turn: Mutex<()>,
     jobs: mpsc::UnboundedSender<Job>,
-    /// What `jobs` brings, until the connection runs.
+    /// The receiver of new jobs, until the connection runs.
     pub waiting: RefCell<Option<mpsc::UnboundedReceiver<Job>>>,
     pub cause: RefCell<Option<EndCause<'static>>>,
     pub ended: Notify,
@@ -103,7 +103,7 @@ impl Connection {
         }
     }
 
-    /// One more task of the connection.
+    /// Adds a task to the connection.
     pub fn add(&self, job: Job) {
         // The receiver lives as long as the connection runs.
         let _ = self.jobs.send(job);
@@ -159,7 +159,7 @@ impl Connection {
         self.http.ask(Ask { method: Method::POST, url, headers, body: Some(line.to_vec()) }).await
     }
 
-    /// Opens a stream of events; `last` is where it goes on.
+    /// Opens a stream of events, which continues after the event `last`.
     ///
     /// # Errors
     /// Why there is no answer.
@@ -194,7 +194,7 @@ impl Connection {
         headers
     }
 
-    /// What goes with each request of the session.
+    /// The headers of each request of the session.
     pub fn session_headers(&self) -> HeaderMap {
         let known = [(SESSION, self.session.borrow().clone()), (REVISION, self.revision.borrow().clone())];
         known.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
@@ -249,7 +249,7 @@ impl Connection {
         }
     }
 
-    /// From now on by this revision.
+    /// Uses this revision from now on.
     pub fn set_revision(&self, revision: HeaderValue) {
         *self.revision.borrow_mut() = Some(revision);
     }

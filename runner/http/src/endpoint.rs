@@ -18,7 +18,7 @@ use harbor_web::sse::Parser;
 use harbor_web::trouble::{Trouble, of_status, wait_of};
 
 impl Connection {
-    /// From now on by HTTP+SSE.
+    /// Uses HTTP+SSE from now on.
     pub fn go_by_events(self: &Rc<Self>) {
         self.by_events.set(true);
         self.add(Box::pin(listen(self.clone())));
@@ -95,7 +95,7 @@ fn set(connection: &Connection, said: &[u8]) -> Result<(), Trouble> {
     Ok(())
 }
 
-/// The cause of the end when a stream ends that nobody can do without.
+/// The cause of the session's end when a stream ends that the session needs.
 fn stream_ended(place: &str) -> EndCause<'static> {
     EndCause::Remote { kind: RemoteEnd::Unreachable, why: format!("{place} ended its event stream").into() }
 }

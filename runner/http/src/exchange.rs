@@ -31,13 +31,13 @@ use crate::renewing::{Loss, MAX_ERROR};
 use harbor_web::sse::Parser;
 use harbor_web::trouble::{Trouble, of_status, wait_of};
 
-/// An answer that is an error is read for so long.
+/// How long an error's body is read.
 const ERROR_LIMIT: Duration = Duration::from_secs(10);
 
-/// A request is there so often while it is sent: as it is, as what redirects repeat, and as the library has it.
+/// Copies of a request while it is sent: the request itself, the copy for redirects, and the library's.
 pub const COPIES: usize = 3;
 
-/// How a stream of events came to its end.
+/// The end of a stream of events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stream {
     /// The request was answered, or will not be.
@@ -103,7 +103,7 @@ impl Connection {
         }
     }
 
-    /// One try; whether anything was heard before it came to its end.
+    /// Tries once. True if anything was heard before the answer ended.
     async fn ask_once(
         self: &Rc<Self>,
         out: &Outgoing,
@@ -138,7 +138,7 @@ impl Connection {
         }
     }
 
-    /// Where it comes during contact, the URL is wrong; later only this request is lost.
+    /// The trouble with an answer that is no MCP. During contact the URL is wrong; later only this request is lost.
     fn no_mcp(&self, why: &str) -> Trouble {
         match self.wire.is_contacting() {
             true => Trouble::of(RemoteEnd::NoMcp, format!("{}: {why}", self.http.place())),
@@ -159,7 +159,7 @@ impl Connection {
         }
     }
 
-    /// The body, and what it takes; none where it is too long.
+    /// The body, and its share of the memory. None if the body is too long.
     pub async fn read(
         &self,
         answer: &mut Response,
@@ -246,7 +246,7 @@ impl Connection {
         }
     }
 
-    /// The body of an answer that is an error, as far as it comes.
+    /// The body of an error answer, as far as it comes.
     pub async fn error_body(&self, answer: &mut Response) -> Vec<u8> {
         let body = timeout(ERROR_LIMIT, self.read(answer, MAX_ERROR)).await;
         body.ok().and_then(Result::ok).flatten().map(|(body, _)| body).unwrap_or_default()
@@ -295,7 +295,7 @@ impl Connection {
     }
 }
 
-/// The JSON-RPC error in a body, as the answer to `id`: an error about a request that was not read has no id.
+/// The JSON-RPC error in a body, as the answer to `id`. An error about an unread request carries no id.
 fn error_in(body: &[u8], id: u64) -> Option<String> {
     #[derive(Deserialize)]
     struct RawErrorMessage<'a> {

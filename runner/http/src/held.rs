@@ -54,8 +54,8 @@ impl Held {
         Share { of: self.clone(), bytes: 0 }
     }
 
-    /// Bytes that this connection may take: at most half of what the others leave, so that there is always some for one
-    /// more.
+    /// Bytes that this connection may take: at most half of what the others leave, so that one more
+    /// connection always gets some.
     fn most(&self) -> usize {
         let others = self.room.0.get() - self.bytes.get();
         MOST.min(ROOM.saturating_sub(others) / 2)
@@ -70,10 +70,10 @@ impl Held {
 }
 
 impl Share {
-    /// It takes so many bytes from now on.
+    /// Makes this connection's share `bytes` from now on.
     ///
     /// # Errors
-    /// When all together would take too many; it is as it was before.
+    /// When all together would take too many; the share stays as it was.
     pub fn take(&mut self, bytes: usize) -> Result<(), Full> {
         let sum = (self.of.bytes.get() - self.bytes).saturating_add(bytes);
         if sum > self.of.most() && bytes > self.bytes {

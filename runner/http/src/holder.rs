@@ -33,7 +33,7 @@ pub struct Holder {
 }
 
 impl Holder {
-    /// That of a server, if it has one.
+    /// The holder of a server's grant, if it has one.
     pub fn of(server: &Remote<'_>, wire: &Wire) -> Option<Rc<Self>> {
         let grant = RefCell::new(server.grant.clone()?);
         Some(Rc::new(Self { grant, turn: Mutex::default(), wire: wire.clone() }))
@@ -51,10 +51,10 @@ impl Holder {
         Ok(self.renewed(&token).await?.unwrap_or(token))
     }
 
-    /// Another token than this one, which was refused or has ended; none where there will be no other.
+    /// A token in place of this one, which was refused or has ended. None if there will be no other token.
     ///
     /// # Errors
-    /// When there is none just now.
+    /// When there is no other token just now.
     pub async fn renewed(&self, refused: &Secret) -> Result<Option<Secret>, Trouble> {
         let _turn = self.turn.lock().await;
         let grant = self.grant.borrow().clone();

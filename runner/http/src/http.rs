@@ -21,7 +21,7 @@ use crate::holder::Holder;
 
 const MAX_REDIRECTS: usize = 3;
 
-/// A request, as it is sent.
+/// A request, ready to be sent.
 #[derive(Debug, Clone)]
 pub struct Ask {
     pub method: Method,
@@ -36,12 +36,12 @@ pub struct Http {
     client: Client,
     url: Url,
     own: HeaderMap,
-    /// The person's login there; none where their own header says who asks.
+    /// The person's login there. None if their own header says who asks.
     holder: Option<Rc<Holder>>,
 }
 
 impl Http {
-    /// For this server; `env` names the proxies.
+    /// An HTTP client for this server; `env` names the proxies.
     ///
     /// # Errors
     /// When the definition forbids its own URL, or cannot be used.
@@ -61,7 +61,7 @@ impl Http {
         Ok(Self { client, url, own, holder: None })
     }
 
-    /// With this grant, which is renewed when it has to be.
+    /// The client with this grant, which is renewed when necessary.
     pub fn with_grant(mut self, holder: Option<Rc<Holder>>) -> Self {
         self.holder = holder.filter(|_| !self.says_who_asks());
         self
@@ -87,10 +87,10 @@ impl Http {
         place(&self.url)
     }
 
-    /// Asks; gives the answer's head. Redirects have been followed, and a grant that had ended was renewed.
+    /// Sends a request, and returns the answer's head. Redirects have been followed, and an expired grant was renewed.
     ///
     /// # Errors
-    /// Why there is no answer, or none that may be had.
+    /// Why there is no answer, or why it may not be had.
     pub async fn ask(&self, ask: Ask) -> Result<Response, Trouble> {
         let Some(holder) = &self.holder else { return self.send(&ask, None).await };
         let token = holder.token().await?;
@@ -129,7 +129,7 @@ impl Http {
         Err(Trouble::of(RemoteEnd::Forbidden, format!("{} redirects too many times", self.place())))
     }
 
-    /// Where a redirect leads, if it may be followed.
+    /// The URL that a redirect leads to, if it may be followed.
     fn follow(&self, from: &Url, answer: &Response) -> Result<Url, Trouble> {
         let status = answer.status().as_u16();
         let forbidden = |why: String| Trouble::of(RemoteEnd::Forbidden, why);

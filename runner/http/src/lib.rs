@@ -34,7 +34,7 @@ mod standing;
 use std::process::ExitCode;
 use std::rc::Rc;
 
-/// Runs the program; gives its exit code.
+/// Runs the program, and returns its exit code.
 #[must_use]
 pub fn run() -> ExitCode {
     harbor_web::use_ring();

@@ -33,7 +33,7 @@ const LEAVE_LIMIT: Duration = Duration::from_secs(1);
 const MIN_NOTE: usize = 1024 * 1024;
 
 impl Connection {
-    /// Carries messages until the session is through, or the connection is lost. Its tasks end with it.
+    /// Carries messages until the session ends or the connection is lost. Its tasks end with it.
     pub async fn run(self: Rc<Self>) -> EndCause<'static> {
         let Some(mut jobs) = self.waiting.take() else { return EndCause::Stopped };
         let mut tasks = JoinSet::new();

@@ -15,7 +15,7 @@ use serde::de::IgnoredAny;
 pub struct Outgoing {
     /// The request's id, for one.
     pub id: Option<u64>,
-    /// MCP's method; none for answers.
+    /// MCP's method. None for answers.
     pub method: Option<String>,
     /// The tool, prompt or resource that it is about.
     pub subject: Option<String>,
@@ -60,7 +60,7 @@ struct Meta<'a> {
 }
 
 impl Outgoing {
-    /// Reads a line that Harbor has written; none where it is none.
+    /// Reads a line that Harbor has written. None if it is no message.
     pub fn read(line: &[u8]) -> Option<Self> {
         let line: Line<'_> = serde_json::from_slice(line).ok()?;
         let method = line.method.map(Cow::into_owned);
@@ -94,7 +94,7 @@ impl Outgoing {
     }
 }
 
-/// A text as the value of a header: as it is where that is possible, else in MCP's form of Base64.
+/// A text as the value of a header: unchanged where that is possible, else in MCP's form of Base64.
 pub fn header_text(text: &str) -> Option<HeaderValue> {
     let plain = text.bytes().all(|b| (0x20..0x7f).contains(&b))
         && text.trim() == text

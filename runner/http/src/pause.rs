@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-/// Tries in vain, one after the other, until the stream is given up.
+/// Failed tries in a row until the stream is given up.
 const TRIES: u32 = 4;
 
 const FIRST: Duration = Duration::from_millis(500);
@@ -16,7 +16,7 @@ pub struct Pause {
 }
 
 impl Pause {
-    /// The next one, at least as long as the server wishes; none when there were enough.
+    /// The next pause, at least as long as the server wishes. None after enough pauses.
     pub fn next(&mut self, wished: Option<Duration>) -> Option<Duration> {
         self.tries += 1;
         (self.tries < TRIES).then(|| (FIRST * 2u32.pow(self.tries - 1)).max(wished.unwrap_or_default()))

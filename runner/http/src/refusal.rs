@@ -1,4 +1,4 @@
-//! Finds out what a server means that lets nobody in: HTTP 401 and 403.
+//! Finds the reason of a refusal with HTTP 401 or 403.
 //!
 //! ```text
 //!  401 ─► it speaks of tokens, or one was shown ─► the person has to let Harbor in: the connection ends
@@ -19,7 +19,7 @@ use crate::connection::Connection;
 use harbor_web::trouble::Trouble;
 
 impl Connection {
-    /// Why a server refuses who asks, if that is what its answer says.
+    /// The reason why a server refuses who asks, if its answer says so.
     pub fn refusal(&self, answer: &Response) -> Option<Trouble> {
         let status = answer.status();
         if !matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {

@@ -21,20 +21,20 @@ use crate::outgoing::Outgoing;
 use harbor_web::sse::Parser;
 use harbor_web::trouble::Trouble;
 
-/// Of an answer that is an error, or begins a session anew, so much is read.
+/// The bytes that are read of an error, or of an answer that begins a session anew.
 pub const MAX_ERROR: usize = 64 * 1024;
 
 /// How surely an answer says that the session is lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Loss {
-    /// It is not known; so the request was not looked at.
+    /// The session is unknown, so the server has not looked at the request.
     Said,
-    /// It may not be known.
+    /// The session may be unknown.
     Possible,
 }
 
 impl Loss {
-    /// The loss of a session that an answer shows, if any; `asks_for_token`: the answer asks for a token.
+    /// The loss of a session that an answer shows, if any. `asks_for_token` is true if the answer asks for a token.
     pub fn of(status: StatusCode, body: &[u8], asks_for_token: bool) -> Option<Self> {
         match status.as_u16() {
             404 => Some(Self::Said),
@@ -45,7 +45,7 @@ impl Loss {
     }
 }
 
-/// True if a body says that there is no such session: by MCP's number, or in its words.
+/// True if a body says that there is no such session, by MCP's number or in the server's words.
 fn says_unknown(body: &[u8]) -> bool {
     #[derive(Deserialize)]
     struct ErrorCodeMessage {
@@ -64,7 +64,7 @@ impl Connection {
     /// Begins another session in the place of `lost`, unless that was done already.
     ///
     /// # Errors
-    /// Why there is none.
+    /// Why there is no other session.
     pub async fn renew(self: &Rc<Self>, lost: Option<u64>) -> Result<(), Trouble> {
         let (done, begun) = oneshot::channel();
         let this = self.clone();
@@ -77,8 +77,8 @@ impl Connection {
         begun.await.unwrap_or_else(|_| Err(self.session_lost()))
     }
 
-    /// As [`Self::renew`], for callers that have no use for the outcome. Where there is no other session, the connection
-    /// ends.
+    /// Works as [`Self::renew`] does, for callers that do not need the outcome. Ends the connection if there
+    /// is no other session.
     pub async fn renew_or_end(self: Rc<Self>, lost: Option<u64>) {
         if let Err(trouble) = self.begin_anew(lost).await {
             self.end(trouble.end());

@@ -7,7 +7,7 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-/// At most `MOST` elements, as they are written. An array with more is no such thing, which is found out at the first too many.
+/// At most `MOST` elements, as they are written. A longer array is refused as soon as its first surplus element is read.
 #[derive(Debug)]
 pub struct Bounded<'a, const MOST: usize>(pub Vec<&'a RawValue>);
 

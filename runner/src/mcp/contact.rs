@@ -63,7 +63,7 @@ pub enum Event {
 /// The next step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
-    /// Nothing; go on listening.
+    /// Do nothing; keep listening.
     Wait,
     /// Send `server/discover`, and report silence after a while.
     Probe,
@@ -422,7 +422,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever a server does: initialize and the probe are sent at most twice, it ends once.
+        /// Whatever a server does, initialize and the probe are sent at most twice, and contact ends once.
         #[test]
         fn nothing_is_sent_for_ever(known in 0..3, events in prop::collection::vec(0..10, 0..20)) {
             let known = [None, Some(Era::Legacy), Some(Era::Modern)][usize::try_from(known).unwrap()];

@@ -15,7 +15,7 @@ const READ_STEP: usize = 4 * 1024;
 /// A buffer with more room than this is given back once it is empty.
 const KEEP: usize = 256 * 1024;
 
-/// How much of each end of an overlong line is shown.
+/// The bytes of each end of an overlong line that are shown.
 const ENDS: usize = 4096;
 
 /// A piece of output that [`LineSplitter::pop`] found.
@@ -25,7 +25,7 @@ pub enum Popped<'a> {
     Line(&'a [u8]),
     /// A line has just crossed the bound; these are its first bytes. `OverlongEnd` will follow.
     Overlong(&'a [u8]),
-    /// That line has ended; these are its last bytes.
+    /// The overlong line has ended; these are its last bytes.
     OverlongEnd(&'a [u8]),
 }
 
@@ -59,7 +59,7 @@ impl LineSplitter {
         &mut self.buf[self.end..]
     }
 
-    /// Says that `n` bytes were read into [`space`](Self::space); gives them.
+    /// Notes that `n` bytes were read into [`space`](Self::space), and returns them.
     pub fn filled(&mut self, n: usize) -> &[u8] {
         let before = self.end;
         self.end = (self.end + n).min(self.buf.len());

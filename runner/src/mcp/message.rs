@@ -54,11 +54,11 @@ pub enum Answer<'a> {
         /// JSON text.
         data: Option<&'a str>,
     },
-    /// Neither; says what is wrong.
+    /// Neither of both. Says what is wrong.
     Malformed(&'static str),
 }
 
-/// Why a line is no message.
+/// The reason why a line is no message.
 #[derive(Debug, PartialEq, Eq)]
 pub struct NoMessage {
     /// The request that the line seems to answer, if it shows one.
@@ -140,7 +140,7 @@ fn is_id(text: &str) -> bool {
     text.starts_with(|first: char| first == '"' || first == '-' || first.is_ascii_digit())
 }
 
-/// Our own number, also where a server gives it back as a string or with a fraction of zero.
+/// Our own id, even if a server returns it as a string or with a fraction of zero.
 fn own_id(text: &str) -> Option<u64> {
     let text = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text);
     text.strip_suffix(".0").unwrap_or(text).parse().ok()

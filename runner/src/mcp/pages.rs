@@ -20,7 +20,7 @@ const MAX_PAGES: u32 = 1000;
 /// More items than this on one page are a mistake, or an attack on this process's memory.
 const MAX_ITEMS: usize = 100_000;
 
-/// How much text a list may have, and what is said of a longer one.
+/// The most bytes of a list's text, and the words about a longer one.
 type Bound = (usize, &'static str);
 
 /// More than this is more than a link carries.
@@ -29,7 +29,7 @@ const WHOLE: Bound = (48 * 1024 * 1024, "the list is longer than 48 MiB");
 /// A list of tools goes up twice in one message: whole, and taken apart.
 const FETCHED: Bound = (16 * 1024 * 1024, "the list is longer than 16 MiB");
 
-/// Which list.
+/// The list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// `tools/list`
@@ -91,12 +91,12 @@ pub struct Pages {
     /// The items so far, separated by commas.
     items: String,
     count: u32,
-    /// How many were left out, since they are this Harbor's own.
+    /// The number of items that were left out, since they are this Harbor's own.
     own: u32,
     pages: u32,
     /// The cursors that were followed.
     cursors: HashSet<String>,
-    /// Why it ends before its server says so.
+    /// The fault that ends it before its server says so.
     flaw: Option<&'static str>,
     bound: Bound,
 }

@@ -50,7 +50,7 @@ fn is_name(name: &str) -> bool {
     (1..=128).contains(&name.len()) && name.bytes().all(token)
 }
 
-/// The headers of a call: names and texts. An argument that is absent or null gives none.
+/// The headers of a call: names and texts. An absent or null argument gives no header.
 #[must_use]
 pub fn of_call(schema: &str, arguments: &str) -> Vec<(String, String)> {
     let designated = designated(schema).unwrap_or_default();

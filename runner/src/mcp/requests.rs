@@ -27,7 +27,7 @@ impl<T> Requests<T> {
         id
     }
 
-    /// Takes the request that an answer with `id` ends; `None` when no such request is open.
+    /// Takes the request that an answer with `id` ends. None when no such request is open.
     pub fn close(&mut self, id: u64) -> Option<T> {
         self.open.remove(&id)
     }

@@ -15,7 +15,7 @@ use serde_json::value::RawValue;
 
 use super::write::{Request, put_json_member};
 
-/// A server that still asks after so many rounds gets no further.
+/// A server that still asks after this many rounds is refused.
 pub const MAX_ROUNDS: u32 = 8;
 
 /// The pauses before a request that was put off is sent again grow from the first to the longest, in milliseconds.
@@ -62,7 +62,7 @@ struct ServerInputRequest<'a> {
     params: Option<&'a RawValue>,
 }
 
-/// How many milliseconds to wait before a request is sent again that was put off so often, one time after the other.
+/// How many milliseconds to wait before a request is sent again that was put off `delays` times in a row.
 pub fn pause_ms(delays: u32) -> u64 {
     let factor = 2u64.saturating_pow(delays.saturating_sub(1));
     FIRST_PAUSE.saturating_mul(factor).min(LONGEST_PAUSE)

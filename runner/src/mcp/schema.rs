@@ -21,10 +21,10 @@ use serde_json::Value;
 
 use work::Work;
 
-/// A longer schema is not compiled.
+/// The most bytes of a schema that is compiled.
 pub const MAX_SCHEMA: usize = 128 * 1024;
 
-/// Longer data is not checked.
+/// The most bytes of data that is checked.
 pub const MAX_DATA: usize = 1024 * 1024;
 
 /// The longest path that is told, in bytes.
@@ -33,8 +33,8 @@ const MAX_PATH: usize = 200;
 /// The longest sentence that is told, in bytes.
 const MAX_WHY: usize = 300;
 
-/// How much memory the program of one pattern may take, and how much its states while it runs. Programs below 2 MiB
-/// are also out of reach of a panic in regex-automata (rust-lang/regex#1344).
+/// The most memory of one pattern's program, and of its states while it runs. Programs below 2 MiB are also
+/// out of reach of a panic in regex-automata (rust-lang/regex#1344).
 const MAX_PATTERN: usize = 1024 * 1024;
 
 /// Steps that one check may take: tenths of a second.
@@ -58,23 +58,23 @@ pub enum Verdict {
     Fits,
     /// It does not.
     Wrong(Mismatch),
-    /// That would take too much, or more than is read; says what of.
+    /// The check would take too much, or the data is longer than is read. Names which.
     NotChecked(&'static str),
 }
 
-/// Where data does not fit, and why.
+/// The place where data does not fit, and why.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Mismatch {
     /// A JSON pointer into the data, bounded.
     pub path: String,
     /// A sentence without the value, bounded.
     pub why: String,
-    /// The rule of the schema that does not hold, a JSON pointer into it, bounded; empty where that is not known.
+    /// The schema's rule that does not hold: a bounded JSON pointer, empty if the rule is unknown.
     pub rule: String,
 }
 
-/// True if every object fits the schema in `text`, judged by its keywords alone. Nothing is compiled for that, and nothing
-/// is to be parsed later.
+/// True if every object fits the schema in `text`, judged by its keywords alone. Nothing is compiled for
+/// that, nor parsed later.
 #[must_use]
 pub fn any_object_fits(text: &str) -> bool {
     text.len() <= MAX_SCHEMA && serde_json::from_str(text).is_ok_and(|schema| asks_nothing(&schema))
@@ -117,13 +117,13 @@ impl Checker {
         Ok(Self { schema, validator, patterns })
     }
 
-    /// How many patterns it has, which take far more memory than their text.
+    /// The number of its patterns, which take far more memory than their text.
     #[must_use]
     pub fn patterns(&self) -> usize {
         self.patterns
     }
 
-    /// Checks the JSON text `data`. What is JSON and has no value here is not checked.
+    /// Checks the JSON text `data`. JSON that cannot become a value here is not checked.
     #[must_use]
     pub fn check(&self, data: &str) -> Verdict {
         if data.len() > MAX_DATA {
@@ -163,8 +163,8 @@ impl Checker {
     }
 }
 
-/// The reason why data does not fit, without the value. Names of properties may stand in it: they are places, as in the
-/// path.
+/// The reason why data does not fit, without the value. It may hold names of properties, which are places, as
+/// in the path.
 fn sentence(error: &ValidationError<'_>) -> String {
     match error.kind() {
         // Shown unmasked by the crate.
@@ -177,7 +177,7 @@ fn sentence(error: &ValidationError<'_>) -> String {
     }
 }
 
-/// At most `bytes` of `text`, whole characters; what was cut is marked.
+/// At most `bytes` of `text`, in whole characters. A cut is marked.
 fn bounded(text: &str, bytes: usize) -> String {
     const MARK: &str = "…";
     if text.len() <= bytes {

@@ -10,7 +10,7 @@ pub struct Shown {
     id: Option<u64>,
     /// True if there is a result or an error.
     answers: bool,
-    /// True if it is no answer: there is a method, or what goes with one, or it is no object.
+    /// True if the line is no answer: it has a method or the members that belong to one, or it is no object.
     asks: bool,
 }
 
@@ -110,8 +110,8 @@ fn closing_quote(text: &[u8]) -> Option<usize> {
     None
 }
 
-/// The id in the last bytes of a line: `…,"id":7}` is how some servers end their answers, and the bracket behind the number
-/// is the line's last. Only behind a comma or bracket does its quote begin a key: in `"\"id":7}` it stands within one.
+/// The id in the last bytes of a line. Some servers end their answers with `…,"id":7}`, and that bracket is the
+/// line's last. A quote begins a key only behind a comma or bracket: in `"\"id":7}` it stands within a key.
 #[must_use]
 pub fn id_in_tail(line: &[u8]) -> Option<u64> {
     let line = line.trim_ascii_end();

@@ -27,24 +27,24 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
-/// A longer name is none.
+/// The most bytes of a tool's name.
 const MAX_NAME: usize = 512;
 
-/// Deeper members are read by nobody: neither here, nor by whoever is to read a list of them.
+/// Nobody reads deeper members: neither the runner nor a reader of the list.
 const MAX_DEPTH: usize = 127;
 
-/// More members beyond the six are a mistake: clients take objects of so many.
+/// More members beside the six are a mistake: clients accept objects of this size.
 const MAX_MORE: usize = 50;
 
-/// Stands before the text of an item whose members have no RFC 8785 form, so that its hash is none of such a form.
+/// Precedes the text of an item whose members have no RFC 8785 form, so that its hash differs from that of any such form.
 const RAW: &[u8] = b"raw:";
 
 /// The items of `tools/list` that are no tools.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct LeftOut {
-    /// How many items.
+    /// The number of items.
     pub count: u32,
-    /// The reason why the first of them is none.
+    /// The reason why the first of these items is no tool.
     pub first: &'static str,
 }
 
@@ -53,7 +53,7 @@ const KNOWN: [&str; 6] = ["name", "title", "description", "inputSchema", "output
 
 /// An item's members, each value as it was written.
 struct ItemMembers<'a> {
-    /// In the order of [`KNOWN`].
+    /// The values, in the order of [`KNOWN`].
     known: [Option<&'a str>; 6],
     /// All others, without what Harbors tell each other.
     more: Vec<(Cow<'a, str>, Cow<'a, str>)>,
@@ -154,7 +154,7 @@ impl<'a> ItemMembers<'a> {
     }
 }
 
-/// `_meta` without what Harbors tell each other in it; none where that was all.
+/// `_meta` without the members that Harbors tell each other. None if there are no others.
 fn without_via(meta: &str) -> Option<Cow<'_, str>> {
     let Ok(members) = Members::of(meta).collect::<Result<Vec<_>, _>>() else { return Some(meta.into()) };
     let has_via = members.iter().any(|(name, _)| name == VIA);
@@ -184,7 +184,7 @@ fn object(members: &[(Cow<'_, str>, Cow<'_, str>)]) -> String {
 struct Identity {
     /// None without an RFC 8785 form of its values.
     hash: Option<[u8; 32]>,
-    /// That of the six members alone, where there are others.
+    /// The hash of the six members alone, if there are other members.
     former: Option<[u8; 32]>,
     /// True if it has hidden characters, where a model reads.
     hidden: bool,
@@ -193,7 +193,7 @@ struct Identity {
 /// The hash of a tool, and whether it has hidden characters.
 ///
 /// Without an RFC 8785 form of its values (a number out of range, half a surrogate pair, a key that stands twice) the
-/// whole item is hashed as it was written, with a prefix. Its texts cannot be looked through, so they count as hidden.
+/// whole item is hashed in its written form, with a prefix. Its texts cannot be looked through, so they count as hidden.
 fn identity(read: &ItemMembers<'_>) -> Identity {
     let mut hidden = false;
     let mut values = Map::new();

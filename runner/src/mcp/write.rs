@@ -10,7 +10,7 @@ use harbor_ipc_proto::strings::put_str;
 
 use super::contact::MODERN;
 
-/// How Harbor names itself to servers.
+/// Harbor's name for servers.
 const CLIENT_INFO: &str = concat!("{\"name\":\"harbor\",\"version\":\"", env!("CARGO_PKG_VERSION"), "\"}");
 
 /// Bytes around the name and the arguments of a call.

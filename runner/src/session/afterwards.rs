@@ -13,7 +13,7 @@ use harbor_child::spawn;
 
 use super::plan::Plan;
 
-/// How long it may take.
+/// The time limit of the program.
 const LIMIT: Duration = Duration::from_secs(5);
 
 /// Runs it to its end, where there is one.

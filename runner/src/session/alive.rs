@@ -12,27 +12,27 @@ use super::calls::request_for;
 use super::deadlines::millis;
 use super::open::Open;
 
-/// A server that was silent for so long is pinged when the bridge asks.
+/// A server that was silent for this long is pinged when the bridge asks.
 const SILENCE: Duration = Duration::from_secs(1);
 
 /// Bytes of an unfinished line are a sign of life for this long. The largest line that is read takes far less.
 const LONGEST_LINE: Duration = Duration::from_secs(30);
 
-/// Late answers are told together, so long after the first.
+/// The pause after the first late answer, until all late ones are reported together.
 const LATE_PAUSE: Duration = Duration::from_millis(100);
 
-/// Which output is a sign of life: ends of lines, and what comes of a line that may still be a message. A line without an end
-/// shows no more than that the process is there.
+/// Decides which output is a sign of life: ends of lines, and bytes of a line that may still be a message. A
+/// line without an end shows only that the process is there.
 #[derive(Debug)]
 pub(super) struct Signs {
     /// The bytes that end a line.
     ends: [u8; 2],
-    /// When the first bytes came of the line that has not ended.
+    /// The time of the first bytes of the unfinished line.
     since: Option<Instant>,
 }
 
 impl Signs {
-    /// Signs of life in output whose lines end with one of these bytes.
+    /// Finds signs of life in output whose lines end with one of these bytes.
     pub(super) fn of(ends: [u8; 2]) -> Self {
         Self { ends, since: None }
     }
@@ -49,7 +49,7 @@ impl Signs {
 }
 
 impl Session {
-    /// When something is due: the bridge is to be told of what waits, or a request is to be sent again.
+    /// The time at which something is due: a report to the bridge, or a request that is sent again.
     pub(super) fn next_due(&self) -> Option<Instant> {
         [self.alive.late_due(), self.news.borrow().due(), self.next_again()].into_iter().flatten().min()
     }
@@ -80,7 +80,7 @@ impl Session {
         }
     }
 
-    /// At most one ping is open: one that was never answered makes room for the next.
+    /// Pings the server. At most one ping is open: an unanswered one makes room for the next.
     fn ping(&self, era: Era) {
         let mut open = self.open.borrow_mut();
         if let Some(before) = open.find(|open| matches!(open, Open::Ping)) {

@@ -65,7 +65,7 @@ impl Session {
         }
     }
 
-    /// When a request that was put off is to be sent again.
+    /// The time at which a request that was put off is sent again.
     pub(super) fn next_again(&self) -> Option<Instant> {
         self.asks.borrow().put_off().map(|(due, _)| due).min()
     }

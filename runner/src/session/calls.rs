@@ -73,7 +73,7 @@ impl Session {
         self.send(Open::Call(call), &request, progress);
     }
 
-    /// Sends a request and remembers what its answer ends; answers the bridge when it cannot be sent. Gives its id.
+    /// Sends a request and remembers what its answer ends; answers the bridge when it cannot be sent. Returns its id.
     pub(super) fn send(&self, open: Open, request: &Request, progress: bool) -> Option<u64> {
         let waiting: Vec<_> = match &open {
             Open::Listen(waiting) => waiting.iter().map(|(id, _)| *id).collect(),
@@ -107,7 +107,7 @@ impl Session {
         self.send(Open::Page { id, pages, fetch, announced }, &request, false);
     }
 
-    /// The server knows no request for a list that it has not announced: it has none.
+    /// Handles an unknown request for a list that the server has not announced: the server has no such list.
     pub(super) fn no_list(&self, id: u64, fetch: Option<Fetch>) {
         match fetch {
             Some(fetch) => self.reply_tools(id, "[]", fetch, Vec::new()),
@@ -160,7 +160,7 @@ impl Session {
         }
     }
 
-    /// Nobody waits for the call `id` any more. The stream of notifications is everybody's, and goes on.
+    /// Notes that nobody waits for the call `id` any more. The stream of notifications is shared, and goes on.
     pub fn cancel(&self, id: u64, reason: &str) {
         self.forget_round(id);
         self.wait_no_more(id);

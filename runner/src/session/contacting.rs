@@ -15,7 +15,7 @@ use crate::mcp::contact::{Contact, Event, LEGACY, MODERN, Step};
 use crate::mcp::message::Answer;
 use crate::mcp::write::{discover, initialize, put_notification, put_request};
 
-/// Texts that a server gives about itself are cut at so many bytes.
+/// Texts that a server gives about itself are cut at this many bytes.
 const MAX_NAME: usize = 256;
 const MAX_INSTRUCTIONS: usize = 16 * 1024;
 

@@ -13,7 +13,7 @@ pub(super) fn timeout(plan: &Plan) -> EndCause<'static> {
     EndCause::ContactTimeout { limit_ms: millis(plan.start_timeout) }
 }
 
-/// As many milliseconds.
+/// The whole milliseconds of `duration`.
 pub(super) fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }

@@ -4,5 +4,5 @@
 
 use harbor_ipc_proto::link::runner::EndCause;
 
-/// How a server or a program ended: why, and the last lines of its stderr.
+/// The end of a server or a program: the cause, and the last lines of its stderr.
 pub type Ended = (EndCause<'static>, String);

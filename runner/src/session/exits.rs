@@ -27,14 +27,14 @@ const LAST_WORDS: &[&str] = &[
     "Array buffer allocation failed",
 ];
 
-/// The kernel kills those that have the most. Whoever had less, in bytes, was killed by somebody else, though the kernel
-/// may have killed another one meanwhile, as in somebody's container.
+/// The kernel kills those that have the most. A process with fewer bytes than this was killed by somebody
+/// else, though the kernel may have killed another one meanwhile, as in somebody's container.
 pub const WORTH_KILLING: u64 = 128 * 1024 * 1024;
 
 /// More bytes than the kernel's counters have, so that they are read at once: callers wait for that.
 const COUNTERS: usize = 16 * 1024;
 
-/// How often the kernel has killed for want of memory since it started; see proc(5) on /proc/vmstat.
+/// The number of the kernel's kills for want of memory since it started; see proc(5) on /proc/vmstat.
 pub fn oom_kills() -> u64 {
     let mut counters = String::with_capacity(COUNTERS);
     // What cannot be read is as good as no kill.
@@ -48,8 +48,8 @@ pub fn may_be_for_memory(exit: Exit) -> bool {
     matches!(exit, Exit::Signal(SIGKILL) | Exit::Code(KILLED_BELOW))
 }
 
-/// Why a server is gone that ended by itself. `killed_for_memory`: whether the kernel has killed somebody for want of
-/// memory while it ran; only asked where that may be the cause. `tail` is the end of its stderr.
+/// Why a server ended by itself. `killed_for_memory` tells if the kernel has killed a process for want of
+/// memory meanwhile. It is only asked if that may be the cause. `tail` is the end of its stderr.
 pub fn cause(exit: Exit, killed_for_memory: impl Fn() -> bool, tail: &str) -> EndCause<'static> {
     let said_so = || LAST_WORDS.iter().any(|words| tail.contains(words));
     let (code, signal) = code_and_signal(exit);

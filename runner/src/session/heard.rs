@@ -5,11 +5,11 @@
 use std::cell::Cell;
 use std::time::Instant;
 
-/// When the server was heard and pinged last, and its late answers.
+/// The times when the server was last heard and pinged, and its late answers.
 #[derive(Debug)]
 pub(super) struct Alive {
     pub(super) heard: Cell<Instant>,
-    /// When the ping was sent that nothing has followed yet.
+    /// The time of the ping that nothing has followed yet.
     pub(super) pinged: Cell<Option<Instant>>,
     pub(super) late: Cell<u64>,
     pub(super) late_due: Cell<Option<Instant>>,
@@ -31,7 +31,7 @@ impl Alive {
         self.pinged.set(None);
     }
 
-    /// When the bridge is to be told of late answers.
+    /// The time at which the bridge must hear of late answers.
     pub(super) fn late_due(&self) -> Option<Instant> {
         self.late_due.get()
     }

@@ -298,7 +298,7 @@ fn is_number(text: &str) -> bool {
     text.bytes().all(|b| b.is_ascii_digit() || b"+-.eE".contains(&b))
 }
 
-/// At most [`MAX_LINE`] bytes of `text`, whole characters.
+/// At most [`MAX_LINE`] bytes of `text`, in whole characters.
 fn cut(text: &str) -> &str {
     &text[..text.floor_char_boundary(MAX_LINE)]
 }

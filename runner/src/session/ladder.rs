@@ -35,7 +35,7 @@ impl Ladder {
         Self { next: None, term_grace: Duration::ZERO }
     }
 
-    /// When [`due`](Self::due) has something to say.
+    /// The time at which [`due`](Self::due) has something to say.
     pub fn deadline(&self) -> Option<Instant> {
         self.next.map(|(at, _)| at)
     }

@@ -37,14 +37,14 @@ pub(super) struct Allowed {
 }
 
 impl Allowed {
-    /// None where nobody is asked.
+    /// None where no call is answered.
     pub(super) fn of(sandbox: &Sandbox<'_>) -> Option<Self> {
         let has_unix_sockets = sandbox.filter.as_ref().is_some_and(|filter| filter.unix_sockets);
         sandbox.listening.map(|listening| Self { listening, has_unix_sockets })
     }
 }
 
-/// Answers one process of a server and what it starts; nobody does once this is gone.
+/// Answers the calls of one process of a server and of what it starts. Nobody answers them once this is dropped.
 #[derive(Debug)]
 pub(super) struct Answering(JoinHandle<()>);
 
@@ -82,12 +82,12 @@ impl Session {
     }
 }
 
-/// The most calls that are answered in a window; more of them wait. A server that asks without end is not to keep its runner
-/// from all else.
+/// The most calls that are answered in a window; further calls wait. A server that asks without end must not
+/// keep its runner from other work.
 const MOST_CALLS: u32 = 256;
 const WINDOW: Duration = Duration::from_millis(100);
 
-/// How many calls were answered of late.
+/// The number of calls that were answered lately.
 struct Pace {
     began: Instant,
     calls: u32,
@@ -109,17 +109,17 @@ impl Pace {
     }
 }
 
-/// The bridge is told of this many refused ports. If a server tries one port after the other, the first are meant.
+/// The bridge is told of this many refused ports. If a server tries one port after the other, it means the first ones.
 const MOST_PORTS: usize = 8;
 
-/// Sockets that were bound and do not listen yet; with more, the first ones may not.
+/// The most sockets that are bound and do not listen yet. Beyond that, the first ones may not listen.
 const MOST_BOUND: usize = 1024;
 
 /// Facts about a server's sockets.
 #[derive(Debug, Default)]
 struct Known {
     refused: usize,
-    /// The port that was asked for last; 0: the kernel was to choose it.
+    /// The requested port of the last bind; 0 if the kernel was to choose it.
     asked: u16,
     /// Sockets that were bound here, by SO_COOKIE. Only these keep their address whatever the server does: another can be at the
     /// granted port by a connection, and anywhere else a moment later.
@@ -132,14 +132,14 @@ impl Known {
         self.bound.push_front(socket);
     }
 
-    /// True if the bridge is to be told of a refused port.
+    /// True if the bridge should be told of a refused port.
     fn is_told(&mut self) -> bool {
         self.refused = self.refused.saturating_add(1);
         self.refused <= MOST_PORTS
     }
 }
 
-/// Answers a call. Gives the port of one that was refused.
+/// Answers a call. Returns the port of a refused call.
 fn answer(call: Call<'_>, allowed: Allowed, known: &mut Known) -> Option<u16> {
     let Listening { port, unix_sockets } = allowed.listening;
     match (call.wish, call.kind()) {
@@ -194,7 +194,7 @@ fn with_socket(
 /// Has a socket listen.
 ///
 /// # Errors
-/// Where it may not: at which port it was to, of TCP.
+/// The TCP port, when the socket may not listen there.
 fn listen(
     socket: &SockRef<'_>,
     backlog: i32,
@@ -259,7 +259,7 @@ fn bound(call: Call<'_>, granted: Option<u16>, known: &mut Known) -> Option<u16>
 /// Binds a socket to an address.
 ///
 /// # Errors
-/// Where it may not: at which port it was to.
+/// The port, when the socket may not be bound there.
 fn bind_to(
     socket: &SockRef<'_>,
     wanted: SocketAddr,

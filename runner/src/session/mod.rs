@@ -67,7 +67,7 @@ struct Contacted {
     offers: Offers,
 }
 
-/// Which parts of MCP a server announced.
+/// The parts of MCP that a server announced.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Offers {
     tools: bool,
@@ -85,7 +85,7 @@ pub struct Session {
     /// The identity of the Harbor that this runner is of.
     own: Rc<str>,
     up: Rc<Up>,
-    /// To the server's stdin; replaced when the server is started again during contact.
+    /// The server's stdin. Replaced when the server is started again during contact.
     stdin: RefCell<Rc<Outbox>>,
     open: RefCell<Requests<Open>>,
     tools: RefCell<Tools>,
@@ -95,13 +95,13 @@ pub struct Session {
     contacted: RefCell<Option<Contacted>>,
     /// The newest facts that the server has told about itself.
     said: RefCell<Option<ServerInfo<'static>>>,
-    /// Why contact failed; the process is ended for it.
+    /// The reason why contact failed and the process is ended.
     verdict: RefCell<Option<EndCause<'static>>>,
     /// URIs of the modern generation's subscriptions, and the request that carries them.
     listening: RefCell<(Vec<String>, Option<u64>)>,
     /// Facts from the beginning of an overlong line that did not end a call; kept until the line's end.
     overlong: Cell<Option<Shown>>,
-    /// How many more lines may be pieces of a message that does not stand on one line.
+    /// How many more lines may be pieces of a message on several lines.
     pieces: Cell<u32>,
     alive: Alive,
     news: RefCell<News>,
@@ -109,7 +109,7 @@ pub struct Session {
     /// True if the server has a sandbox: only then its words are searched for refusals.
     is_held: bool,
     is_remote: bool,
-    /// Gives the renewal of the login to the task that waits for it.
+    /// The sender for the renewed login, to the task that waits for it.
     renewal: RefCell<Option<oneshot::Sender<Renewal<'static>>>>,
     was_death_told: Cell<bool>,
     stop_wanted: Cell<bool>,
@@ -192,7 +192,7 @@ impl Session {
         self.reply(id, Outcome::Failed(failure));
     }
 
-    /// Queues a line for the server. What may be lost when it does not read, or is gone, is sent like this.
+    /// Queues a line that may be lost when the server does not read, or is gone.
     fn write(&self, fill: impl FnOnce(&mut Vec<u8>)) {
         let _ = self.try_write(fill);
     }

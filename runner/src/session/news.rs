@@ -16,7 +16,7 @@ use harbor_ipc_proto::link::runner::List;
 /// The shortest time between two tellings.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// How much of resources' URIs is kept between them, in bytes.
+/// The bytes of resources' URIs that are kept between reports.
 const MOST: usize = 256 * 1024;
 
 /// Bytes that each resource takes besides its text.
@@ -60,7 +60,7 @@ impl News {
         self.due.get_or_insert_with(|| told.map_or(now, |told| now.max(told + PAUSE)));
     }
 
-    /// When something is to be told.
+    /// The time of the next report.
     pub(super) fn due(&self) -> Option<Instant> {
         self.due
     }
@@ -71,7 +71,7 @@ impl News {
         self.take(now)
     }
 
-    /// All that is to be told, though it may be early: an answer comes behind it.
+    /// Takes all news, even before its time, because an answer comes behind it.
     pub(super) fn take(&mut self, now: Instant) -> Option<(BTreeSet<List>, BTreeSet<String>)> {
         self.due.take()?;
         self.told = Some(now);
@@ -117,7 +117,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever is noted is told, at most PAUSE later, and never twice within PAUSE.
+        /// Each noted change is told at most PAUSE later, and never twice within PAUSE.
         #[test]
         fn nothing_is_lost_and_nothing_is_told_too_often(steps in prop::collection::vec((0u64..80, 0u8..3), 1..100)) {
             let (mut news, mut now) = (News::default(), Instant::now());

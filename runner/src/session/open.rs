@@ -26,9 +26,9 @@ pub(super) enum Open {
         id: u64,
         /// The pages that have come so far.
         pages: Pages,
-        /// The tools are to be taken apart.
+        /// Says how the tools are taken apart, if they are.
         fetch: Option<Fetch>,
-        /// The server has announced that it has such a list.
+        /// True if the server has announced such a list.
         announced: bool,
     },
     /// A question for a sign of life; its answer needs no reading.
@@ -40,7 +40,7 @@ pub(super) enum Open {
 /// How a list of tools is fetched.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Fetch {
-    /// True if results are to be checked too.
+    /// True if results are checked, too.
     pub check_output: bool,
 }
 
@@ -49,7 +49,7 @@ pub(super) struct Fetch {
 pub(super) struct Call {
     /// The bridge's id.
     pub id: u64,
-    /// The tool whose result is to be checked.
+    /// The tool whose result is checked.
     pub tool: Option<Box<str>>,
     /// True if progress is wanted.
     pub progress: bool,
@@ -63,9 +63,9 @@ pub(super) struct Again {
     pub request: Request,
     /// How often the server has asked.
     pub rounds: u32,
-    /// How often, one time after the other, it has put the request off.
+    /// How often in a row the server has put the request off.
     pub delays: u32,
-    /// When it is sent again, where that does not wait for answers.
+    /// When the request is sent again, if it does not wait for answers.
     pub due: Option<Instant>,
     pub round: Option<Round>,
     /// The id of the first request, by which progress is told however often it is sent.

@@ -30,14 +30,14 @@ pub struct Plan {
     pub(super) own_shared_memory: bool,
     /// How its egress proxy is started, where it has one.
     pub(super) proxy: Option<Server>,
-    /// How its calls to `bind` and `listen` are answered; none where the kernel asks nobody.
+    /// How its calls to `bind` and `listen` are answered; none if the kernel does not ask.
     pub(super) allowed: Option<Allowed>,
     /// The program that runs once it has ended.
     pub(crate) afterwards: Option<Server>,
 }
 
 impl Plan {
-    /// For a server.
+    /// The plan of a server.
     #[must_use]
     pub fn server(launch: &Launch<'_>) -> Self {
         let os = |text: &str| OsString::from(text);
@@ -65,7 +65,7 @@ impl Plan {
         }
     }
 
-    /// For a program that is no server.
+    /// The plan of a program that is no server.
     #[must_use]
     pub fn program(launch: &Launch<'_>) -> Self {
         Self { is_server: false, ..Self::server(launch) }
@@ -92,7 +92,7 @@ impl Plan {
     }
 }
 
-/// With the same environment, and held to nothing: it cleans up behind what was started outside.
+/// The program that cleans up behind an outside start, in the same environment and without confinement.
 fn afterwards(launch: &Launch<'_>) -> Option<Server> {
     let (command, args) = launch.afterwards.split_first()?;
     let os = |text: &str| OsString::from(text);

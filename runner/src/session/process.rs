@@ -48,20 +48,20 @@ use crate::logs::{MAX_LINE, Tail};
 use crate::mcp::contact::Event;
 use crate::mcp::line::LineSplitter;
 
-/// A server that has not answered the probe for so long is asked by the handshake as well.
+/// A server that has not answered the probe for this long is asked by the handshake as well.
 const PROBE_SILENCE: Duration = Duration::from_secs(5);
 
 /// How long a server that closed its stdout may take to exit by itself.
 const CLOSED_STDOUT_GRACE: Duration = Duration::from_millis(500);
 
-/// How long a start waits for the end of what the one before left behind.
+/// How long a start waits for the previous one's leftovers to end.
 const STRAYS: Duration = Duration::from_secs(1);
 
-/// How one process ended.
+/// The end of one process.
 enum End {
-    /// For good.
+    /// The server has ended for good.
     Because(EndCause<'static>),
-    /// It did not survive the probe.
+    /// The server did not survive the probe.
     StartAgain,
 }
 
@@ -108,7 +108,7 @@ struct Process<'a> {
     stderr_open: bool,
     tail: Tail,
     exited: oneshot::Receiver<Exit>,
-    /// From contact on: before, an end has other meanings.
+    /// The watch on its death, from contact on. Before contact an end has other meanings.
     dying: Option<Dying>,
     writer: JoinHandle<()>,
     contact_deadline: Instant,
@@ -329,7 +329,7 @@ impl<'a> Process<'a> {
         }
     }
 
-    /// It is hung, or uses up too much: no ladder. What the reason for a stop under way was stays.
+    /// Kills a server that hangs or uses up too much, without the ladder. The reason of a stop under way stays.
     fn kill(&mut self, cause: EndCause<'static>) {
         if self.ending.as_ref().is_none_or(|(ladder, _)| ladder.deadline().is_some()) {
             let cause = self.ending.take().map_or(cause, |(_, cause)| cause);
@@ -351,8 +351,8 @@ impl<'a> Process<'a> {
         [contact, run, self.closed_stdout, due, watch].into_iter().flatten().min()
     }
 
-    /// It will say no more. Whoever waits for an answer need not wait until the kernel has taken its memory down. What was
-    /// asked for, and what only its end can explain, is told then.
+    /// The server will say no more. Whoever waits for an answer need not wait until the kernel has freed its
+    /// memory. The requests that only its end can explain are told then.
     async fn on_dying(&mut self, exit: Exit) -> Option<End> {
         if self.ending.is_some() || (exits::may_be_for_memory(exit) && self.memory_ran_out()) {
             return None;
@@ -386,13 +386,13 @@ impl<'a> Process<'a> {
         End::Because(exits::cause(exit, || was_killed_for_memory(self), &self.tail.text()))
     }
 
-    /// True if the kernel has killed for want of memory since the process began. Where its memory is counted apart, only
-    /// kills in its group count; otherwise any do.
+    /// True if the kernel has killed for want of memory since the process began. If its memory is counted
+    /// apart, only kills in its group count; otherwise all do.
     fn memory_ran_out(&self) -> bool {
         self.group.as_ref().map_or_else(|| oom_kills() > self.oom_kills, cgroup::Cgroup::ran_out_of_memory)
     }
 
-    /// True if this process was killed for want of memory. To be asked once it is reaped.
+    /// True if this process was killed for want of memory. Ask once the process is reaped.
     fn was_killed_for_memory(&self) -> bool {
         // What runs in a container is no child of ours.
         let is_known = self.group.is_some() || self.plan.afterwards.is_some();
@@ -428,7 +428,7 @@ impl<'a> Process<'a> {
     }
 }
 
-/// Waits for ever where it is not watched.
+/// Waits for the exit of a watched process; waits for ever if none is watched.
 async fn exit_of(dying: &mut Option<Dying>) -> Exit {
     match dying {
         Some(dying) => dying.exit().await,

@@ -15,13 +15,13 @@ use super::told_refusals::MOST;
 
 const IS_ERROR: &[u8] = b"\"isError\"";
 
-/// Made once: that takes as long as to read a small result.
+/// The finder is made once: making it takes as long as reading a small result.
 static FINDER: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new(IS_ERROR));
 
-/// Longer results are not looked at: those that report an error are short.
+/// Longer results are not searched: results that report an error are short.
 const LONGEST_RESULT: usize = 8 * 1024;
 
-/// The result of a call that has failed, as far as it is looked at.
+/// The result of a failed call, as far as it is read.
 #[derive(Deserialize)]
 struct Failed<'a> {
     #[serde(borrow)]
@@ -34,7 +34,7 @@ struct Part<'a> {
     text: Option<Cow<'a, str>>,
 }
 
-/// True if the result of a call says that its tool has failed. Most results do not have the words for it, and are not read.
+/// True if the result of a call says that its tool has failed. Most results lack the word for it, and are not parsed.
 pub(super) fn reports_error(result: &str) -> bool {
     #[derive(Deserialize)]
     struct ErrorFlag {
@@ -72,7 +72,7 @@ impl Session {
             .for_each(|text| self.on_words_of_failure(text));
     }
 
-    /// Looks for a refusal in the words of a failure: the first says what went wrong.
+    /// Looks for a refusal in the words of a failure. The first one says what went wrong.
     pub(super) fn on_words_of_failure(&self, text: &str) {
         if self.listens_to_words() && !is_its_own_refusal(text) {
             said(text).into_iter().take(1).for_each(|said| self.tell_refusal(said));

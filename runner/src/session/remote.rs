@@ -30,7 +30,7 @@ use crate::mcp::contact::Event;
 use crate::mcp::line::Popped;
 use crate::petition::Petition;
 
-/// A server that has not answered the probe for so long is asked by the handshake as well.
+/// A server that has not answered the probe for this long is asked by the handshake as well.
 const PROBE_SILENCE: Duration = Duration::from_secs(5);
 
 /// Carries messages to remote servers.
@@ -41,8 +41,8 @@ pub trait Carrier: std::fmt::Debug {
     /// When the kernel refuses what it offers.
     fn confine(&self) -> io::Result<()>;
 
-    /// Carries messages between `wire` and the server: until [`Wire::next`] has none any more, which is a stop, or until
-    /// the connection is lost for good. Dropping it ends everything at once.
+    /// Carries messages between `wire` and the server: until [`Wire::next`] has no more, which means a stop,
+    /// or until the connection is lost for good. Dropping it ends everything at once.
     fn carry(&self, server: Remote<'static>, env: Vec<(String, String)>, wire: Wire) -> Carrying;
 
     /// Has the person let Harbor in at the server, until there is a grant or there will be none.
@@ -70,7 +70,7 @@ pub struct Wire {
 }
 
 impl Wire {
-    /// The next lines to the server, one or more, whole; none when the connection is to be ended.
+    /// The next whole lines to the server, one or more. None when the connection should end.
     pub async fn next(&self) -> Option<Vec<u8>> {
         self.outgoing.take().await
     }
@@ -118,7 +118,7 @@ impl Wire {
         self.fail(id, &CallFailure::NotAuthorized(why.into()));
     }
 
-    /// Has the bridge renew the grant whose token this is. Whoever asks once more has the answer of the one before, too.
+    /// Has the bridge renew the grant with this token. A second request gets the answer to the first one, too.
     pub async fn renewal(&self, token: &Secret) -> Renewal<'static> {
         let (sender, answer) = oneshot::channel();
         *self.session.renewal.borrow_mut() = Some(sender);
@@ -126,7 +126,7 @@ impl Wire {
         answer.await.unwrap_or_else(|_| Renewal::Failed("the connection is being ended".into()))
     }
 
-    /// The server has refused who asks, or what is asked: its challenge.
+    /// Reports the challenge of a server that has refused the token or the request.
     pub fn challenged(&self, challenge: &str) {
         self.session
             .up
@@ -216,7 +216,7 @@ struct Life<'a> {
     carrying: Carrying,
     contact_deadline: Instant,
     silence: Instant,
-    /// Why it is being ended, and when that has taken long enough.
+    /// The reason of its end, and the time at which ending has taken long enough.
     ending: Option<(EndCause<'static>, Instant)>,
 }
 

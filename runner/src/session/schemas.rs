@@ -13,7 +13,7 @@ pub(super) const MAX_COMPILED: usize = 32;
 
 pub(super) const MAX_PATTERNS: usize = 100;
 
-/// How much of a server's own text stands in a log line, in bytes: of a tool's name, and of what is wrong.
+/// The bytes of a server's own text in a log line: of a tool's name, and of a fault.
 pub(super) const MAX_NAME: usize = 60;
 
 pub(super) const MAX_REASON: usize = 140;
@@ -27,8 +27,8 @@ pub(super) struct Tools {
 }
 
 impl Tools {
-    /// Replaces all. What is known of a schema whose text stays the same stays too, so that a server that sends its
-    /// list again and again is not remarked on each time.
+    /// Replaces all tools. A schema whose text stays the same keeps its state, so that a server that sends
+    /// its list again and again causes no new remarks.
     pub(super) fn keep(&mut self, tools: &[Tool<'_>], check_output: bool) {
         let mut before = std::mem::take(&mut self.known);
         for tool in tools {
@@ -157,13 +157,13 @@ impl Schema {
 pub(super) enum State {
     /// No call needed it yet.
     Unread,
-    /// Whatever comes fits, or nothing can be said about it.
+    /// Every value fits, or nothing can be said about it.
     Open,
     /// Compiled; the time of its last use.
     Compiled(Box<Checker>, u64),
 }
 
-/// Which of a tool's schemas.
+/// One of a tool's schemas.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Side {
     Input,

@@ -15,8 +15,8 @@ use crate::mcp::message::Answer;
 use crate::mcp::write::{Request, put_cancelled, put_json_member};
 
 impl Session {
-    /// Opens the stream of notifications with a changed set of resources, and ends the one before. Who has waited for that
-    /// one waits for this one.
+    /// Opens the stream of notifications with a changed set of resources, and ends the one before. Requests
+    /// that waited for the old stream wait for the new one.
     pub(super) fn listen(&self, more: Option<(u64, Option<String>)>, change: impl FnOnce(&mut Vec<String>)) {
         let (uris, before) = {
             let mut listening = self.listening.borrow_mut();
@@ -44,8 +44,8 @@ impl Session {
         waiting.into_iter().for_each(|(id, _)| self.reply(id, Outcome::Result("{}".into())));
     }
 
-    /// The stream has come to its end. Where that is an error, what was wished last is not to be had, and the rest is asked
-    /// for again; else it is opened again with the next subscription.
+    /// The stream has ended. After an error the last wish cannot be had, and the rest is asked for again.
+    /// Otherwise the stream is opened again with the next subscription.
     pub(super) fn on_stream_ended(&self, waiting: Waiting, answer: &Answer<'_>) {
         self.listening.borrow_mut().1 = None;
         for (id, _) in &waiting {
@@ -64,7 +64,7 @@ impl Session {
         }
     }
 
-    /// A call waits for the stream no more. The stream is everybody's, and goes on.
+    /// A call waits for the stream no more. The stream is shared, and goes on.
     pub(super) fn wait_no_more(&self, id: u64) {
         let stream = self.listening.borrow().1;
         if let Some(stream) = stream

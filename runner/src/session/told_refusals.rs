@@ -10,7 +10,7 @@ use harbor_policy::sandbox::hint::{HintReader, PathRefusal, Said, refused_host};
 
 use crate::to_bridge::Up;
 
-/// How many different ones are told of one start.
+/// The most different refusals that are told of one start.
 pub(super) const MOST: usize = 64;
 
 /// The state of one start: how far stderr is read, and what the bridge was told.

@@ -75,19 +75,19 @@ impl Session {
             .map_or_else(|_| Vec::new(), |arguments| param_headers::of_call(&schema.text, arguments.get()))
     }
 
-    /// Why a tool is not called with these arguments.
+    /// The reason why a tool is not called with these arguments.
     pub(super) fn wrong_arguments(&self, tool: &str, arguments: &str) -> Option<CallFailure<'static>> {
         let Mismatch { path, why, .. } = self.mismatch(tool, Side::Input, arguments)?;
         Some(CallFailure::InvalidArguments { path: path.into(), why: why.into() })
     }
 
-    /// The tool's name where its result is to be checked.
+    /// The tool's name, if its result should be checked.
     pub(super) fn tool_with_output(&self, tool: &str) -> Option<Box<str>> {
         self.tools.borrow_mut().schema(tool, Side::Output).map(|_| tool.into())
     }
 
-    /// Says in the log that a tool's result does not fit its schema. Where it does not is told by the schema's words: those of
-    /// results are in no log.
+    /// Says in the log that a tool's result does not fit its schema. The schema's words tell where, since
+    /// words of results are in no log.
     pub(super) fn remark_on_result(&self, tool: &str, result: &str) {
         // The list may have become another one since the call was sent.
         if self.tools.borrow_mut().schema(tool, Side::Output).is_none() {
@@ -133,7 +133,7 @@ fn leave_out_wrong_headers(tools: &mut Vec<Tool<'_>>, left_out: &mut LeftOut) {
     });
 }
 
-/// The structured content of a result, as text; none where the tool failed.
+/// The structured content of a result, as text. None if the tool failed.
 fn structured(result: &str) -> Result<Option<&str>, &'static str> {
     #[derive(Deserialize)]
     struct StructuredResult<'a> {

@@ -26,7 +26,7 @@ pub(super) fn disks(server: &Server) -> Option<Disks> {
     Disks::with(&granted, &profile.mounts?.tmp).ok()?
 }
 
-/// Unmounts for one process of a server; nobody does once this is gone.
+/// Unmounts for one process of a server. Nobody does once this is dropped.
 #[derive(Debug)]
 pub(super) struct Unmounting(JoinHandle<()>);
 

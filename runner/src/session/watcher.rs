@@ -23,10 +23,10 @@ use tokio::sync::oneshot;
 
 use self::room::{FLOOR, Room};
 
-/// How often it is looked.
+/// How often the watcher looks.
 const TICK: Duration = Duration::from_secs(1);
 
-/// How often near a limit.
+/// How often the watcher looks near a limit.
 const QUICK: Duration = Duration::from_millis(100);
 
 /// Looking at the directories may take this part of the time.
@@ -35,7 +35,7 @@ const SHARE: u32 = 10;
 /// The longest time between two looks at directories in which something happens.
 const LONGEST: Duration = Duration::from_secs(15);
 
-/// Entries of its directories that are looked at in one go.
+/// The entries of its directories that one step looks at.
 const AT_ONCE: usize = 64;
 
 /// Processes that are looked at where their number is not limited.
@@ -71,19 +71,19 @@ pub(super) struct Watcher {
     next_walk: Instant,
     /// The result of the last walk.
     found: Found,
-    /// The processor time of all at the last look, and when the last walk began; none before the first one: what it has from earlier
-    /// starts is counted, whether it does anything or not.
+    /// The processor time of all processes at the last look, and at the beginning of the last walk. None
+    /// before the first walk: the files of earlier starts count even if the server rests.
     ticks: u64,
     walked_ticks: Option<u64>,
     room: Room,
-    /// There while its directories are counted at once.
+    /// The stopped processes, while the server's directories are counted in one step.
     still: Option<Still>,
-    /// Something was unseen at the last look, too: once may be a process that is about to end.
+    /// True if something was unseen at the last look, too. Once may be a process that is about to end.
     was_unseen: bool,
 }
 
 impl Watcher {
-    /// None where nothing is limited.
+    /// None if no resource is limited.
     pub(super) fn new(
         limits: &SandboxLimits<'static>,
         own_shared_memory: bool,
@@ -118,13 +118,13 @@ impl Watcher {
         }
     }
 
-    /// When it wants to look again.
+    /// The time of the next look.
     pub(super) fn deadline(&self) -> Instant {
         self.next
     }
 
-    /// Looks at these processes and all that descend from them, but not into `init`, which is ours and lets nobody look. What
-    /// is used up too much, if anything.
+    /// Looks at these processes and their descendants, but not into `init`, which is ours and lets nobody
+    /// look. Returns the resource that is used up too much, if any.
     pub(super) fn look(
         &mut self,
         roots: &[u32],

@@ -29,15 +29,15 @@ const MAX_ADDRESSES: usize = 8;
 pub struct Rules {
     host: String,
     reach: AllowedAddresses,
-    /// Only this machine: without TLS nobody else is spoken to.
+    /// True if only this machine may be reached: without TLS Harbor speaks to nobody else.
     only_loopback: bool,
 }
 
 impl Rules {
-    /// The rules for a place that is to be within this reach.
+    /// The rules for a URL that must be within this reach.
     ///
     /// # Errors
-    /// When its own URL says that it is not.
+    /// When the URL itself, by its scheme or host, is outside this reach.
     pub fn within(url: &Url, reach: AllowedAddresses, allow_http: bool) -> Result<Self, Trouble> {
         let host = url.host_str().unwrap_or_default().to_owned();
         let rules = Self { host, reach, only_loopback: url.scheme() == "http" && !allow_http };

@@ -5,7 +5,7 @@
 use reqwest::Response;
 use reqwest::header::CONTENT_ENCODING;
 
-/// Why there is no body.
+/// The reason why there is no body.
 #[derive(Debug)]
 pub enum NoBody {
     /// It is longer than the limit.

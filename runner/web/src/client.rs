@@ -16,7 +16,7 @@ use url::Url;
 use crate::address::{Resolver, Rules};
 use crate::trouble::Trouble;
 
-/// How Harbor names itself.
+/// Harbor's name.
 pub const USER_AGENT: &str = concat!("harbor/", env!("CARGO_PKG_VERSION"));
 
 /// A connection is there by then, or not at all.
@@ -28,7 +28,7 @@ const IDLE: Duration = Duration::from_secs(4);
 /// A client for one place.
 ///
 /// # Errors
-/// When there is no TLS, or a proxy that is none.
+/// When there is no TLS, or the proxy is not valid.
 pub fn client(rules: Rules, url: &Url, env: &[(String, String)]) -> Result<Client, Trouble> {
     let mut builder = builder(rules, url);
     // What is on this machine or beside it is behind no proxy.
@@ -40,8 +40,8 @@ pub fn client(rules: Rules, url: &Url, env: &[(String, String)]) -> Result<Clien
     built(builder)
 }
 
-/// A client for one place that goes on to no other and has no proxy: one without TLS reads no certificates, which takes time and
-/// memory.
+/// A client for one place that follows no redirect and has no proxy. Without TLS it reads no certificates,
+/// which saves time and memory.
 ///
 /// # Errors
 /// When there is no TLS.

@@ -17,13 +17,13 @@ const TALK: [&str; 4] = ["/run/systemd/resolve", "/run/nscd", "/run/resolvconf",
 /// The newest version of Landlock whose refusals are known to leave lookups alone.
 const LANDLOCK: u32 = 6;
 
-/// Bytes of data. What is under way is counted by each program and takes less; this is for what nobody thought of.
+/// The limit for bytes of data. Each program counts its open requests and takes less: this limit is for the unforeseen.
 const MEMORY: u64 = 1024 * 1024 * 1024;
 
 /// A connection for each request, and a few.
 const OPEN_FILES: u64 = 1024;
 
-/// It connects, also to the system's resolver, and starts threads for that: nothing else.
+/// The process may only connect, also to the system's resolver, and start threads for that.
 const FILTER: Filter = Filter {
     unix_sockets: true,
     udp: true,

@@ -1,4 +1,4 @@
-//! The names of redirect targets: a name with private addresses only is none.
+//! Resolves the names of redirect targets. A name with only private addresses is refused.
 //!
 //! ```text
 //!  no proxy:      name ─► resolved here ─► connected to one of its public addresses
@@ -18,7 +18,7 @@ use harbor_policy::sandbox::hosts::is_private;
 use reqwest::Url;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 
-/// Where proxies are named.
+/// The variables that name proxies.
 const VARIABLES: [&str; 6] =
     ["http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"];
 

@@ -25,7 +25,7 @@ pub fn is_private_url(url: &Url) -> bool {
     }
 }
 
-/// Where it goes on, or why not. `private`: the configured URL is private.
+/// The URL that a redirect leads to, or why it may not be followed. `private`: the configured URL is private.
 ///
 /// # Errors
 /// A sentence.

@@ -8,7 +8,7 @@
 
 use std::time::Duration;
 
-/// Names and ids of events are cut off beyond so many bytes.
+/// Names and ids of events are cut off at this many bytes.
 const MAX_WORD: usize = 1024;
 
 /// A line's allocation serves the next one, unless it is larger.
@@ -48,7 +48,7 @@ pub struct Parser {
 }
 
 impl Parser {
-    /// For a stream whose events have at most `limit` bytes of data.
+    /// A parser for a stream whose events have at most `limit` bytes of data.
     #[must_use]
     pub fn new(limit: usize) -> Self {
         Self {
@@ -65,7 +65,7 @@ impl Parser {
         }
     }
 
-    /// For the next stream of the same conversation: what was learnt stays, half an event does not.
+    /// Prepares for the next stream of the same conversation. The last id and the pause stay; half an event is dropped.
     pub fn begin_again(&mut self) {
         let (last_id, retry) = (self.last_id.take(), self.retry);
         *self = Self { id: last_id.clone(), last_id, retry, ..Self::new(self.limit) };
@@ -166,7 +166,7 @@ impl Parser {
         Ok(())
     }
 
-    /// An event without data is none, but its id counts: that is how a server says where to go on.
+    /// Takes an event. Without data it is no event, but its id counts: by the id a server says where to continue.
     fn dispatch(&mut self, take: &mut impl FnMut(Event<'_>)) {
         self.last_id.clone_from(&self.id);
         let (name, data) = (std::mem::take(&mut self.name), std::mem::take(&mut self.data));

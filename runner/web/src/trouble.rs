@@ -11,7 +11,7 @@ use reqwest::StatusCode;
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 use rustls::CertificateError;
 
-/// Why a request came to nothing.
+/// The reason why a request failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trouble {
     /// The kind of error, where the whole connection is affected.
@@ -74,7 +74,7 @@ impl Trouble {
     }
 }
 
-/// Why a name led to no address.
+/// The reason why a name led to no address.
 #[derive(Debug)]
 pub enum Unresolved {
     /// The system knows none.
@@ -144,7 +144,7 @@ fn of_tls(error: &rustls::Error, place: &str) -> String {
     }
 }
 
-/// The first cause of that type. What is wrapped in an `io::Error` is no source of its own.
+/// The first cause of that type. An error wrapped in an `io::Error` is not a source by itself.
 fn find<'a, T: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a T> {
     let mut cause: Option<&(dyn Error + 'static)> = Some(error);
     while let Some(inner) = cause {

@@ -9,5 +9,6 @@ mod errors;
 mod imports;
 mod names;
 mod parts;
+mod picks;
 mod tree;
 mod words;

@@ -1,7 +1,7 @@
 //! The arguments of a tool or a prompt, as words: `key=value`, `key:=JSON`, `key=@FILE`.
 //!
-//! Owns what a word may be, and the sentence about one that is none. Must never read a file: that is done when the
-//! command runs. A value may be a secret, so only its key is repeated.
+//! Owns the rules for a word, and the sentence about a wrong word. Must never read a file: that is done when
+//! the command runs. A value may be a secret, so only its key is repeated.
 
 use harbor_ipc_proto::json::Json;
 use serde_json::value::RawValue;

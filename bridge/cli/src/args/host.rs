@@ -275,7 +275,7 @@ fn profile(text: &str) -> Result<String, String> {
 /// The value of `--for`, in milliseconds.
 fn length(text: &str) -> Result<u64, String> {
     let length = span(text).filter(|length| (1..=LONGEST_GRANT).contains(length));
-    length.ok_or_else(|| "use how long, such as 90s, 30m, 2h or 3d, up to 365d".into())
+    length.ok_or_else(|| "give a length of time such as 90s, 30m, 2h or 3d, at most 365d".into())
 }
 
 /// An origin, or another actor in the log that is no origin.

@@ -30,7 +30,7 @@ pub trait Alongside<P> {
     /// A push has come.
     fn on_push(&mut self, push: P, client: &mut Client) -> Result<(), Failure>;
 
-    /// There is something to read at [`Self::input`].
+    /// Handles something to read at [`Self::input`].
     fn on_input(&mut self, client: &mut Client) -> Result<(), Failure>;
 }
 
@@ -74,7 +74,7 @@ impl Client {
     }
 }
 
-/// Waits until one of the two has something; whether the bridge has. What it says may change what is asked, so it goes first.
+/// Waits until the bridge or the input has something. True if the bridge has: its news may change the question.
 fn is_first(bridge: &UnixStream, input: Option<BorrowedFd<'_>>) -> io::Result<bool> {
     let Some(input) = input else { return Ok(true) };
     let mut both = [PollFd::new(bridge.as_fd(), PollFlags::POLLIN), PollFd::new(input, PollFlags::POLLIN)];

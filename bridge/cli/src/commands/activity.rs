@@ -1,7 +1,7 @@
 //! activity: the audit log for people: who called what, when, how it ended.
 //!
 //! Owns the short view, in local time. With `--json` a line stays as it is in the file. Must never keep quiet
-//! about what is not in the log.
+//! about lines that the log lacks.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write as _};
@@ -99,7 +99,7 @@ fn who(record: &Payload) -> String {
     }
 }
 
-/// `time/now`, or with the event where it is no call.
+/// The subject of a line: `time/now`, with the event before it if it is no call.
 fn what(record: &Payload) -> String {
     let what = audit::what(record);
     match record.text("event").as_str() {
@@ -108,7 +108,7 @@ fn what(record: &Payload) -> String {
     }
 }
 
-/// `ok, 41 ms`, `refused: ERR_SCOPE_REQUIRED`, `failed: ERR_TOOL_TIMEOUT`.
+/// The result of a line: `ok, 41 ms`, `refused: ERR_SCOPE_REQUIRED`, `failed: ERR_TOOL_TIMEOUT`.
 fn result(record: &Payload) -> String {
     let took = record.value("duration_ms").as_f64().map(|ms| format!(", {ms:.0} ms")).unwrap_or_default();
     let times = record.number("count").map(|count| format!(" ×{count}")).unwrap_or_default();
@@ -123,7 +123,7 @@ fn result(record: &Payload) -> String {
     }
 }
 
-/// These times as the person's clock shows them. `date` knows the time zone; `None` where it does not answer.
+/// These times by the person's clock. `date` knows the time zone. None if it does not answer.
 fn local(times: &[u64]) -> Option<Vec<String>> {
     let mut date = Command::new("date")
         .args(["-f", "-", "+%Y-%m-%d %H:%M:%S"])

@@ -159,7 +159,7 @@ pub fn run(
     }
 }
 
-/// When a server that was only added is started.
+/// The message about the start of a server that was only added.
 fn begin(definition: &Definition) -> String {
     let name = &definition.name;
     match definition.supervision.lazy {

@@ -13,7 +13,7 @@ use harbor_ipc_proto::client::{
     Approval, ApprovalsAnswer, ApprovalsList, ApprovalsListResult, ApprovalsRevoke, StandingAnswer,
 };
 
-use self::words::{covered_by, covers, leaving, names, offered, who, whose};
+use self::words::{covered_by, covers, leaving, names, offered, wanted, who, whose};
 use super::ids::{meant, short};
 use super::printing::{count, print};
 use crate::args::{Approvals, No, RevokeAnswer, Yes};
@@ -27,7 +27,7 @@ use crate::when;
 /// Advice about an unknown id.
 const LISTED: &str = "`harbor approvals` lists them";
 
-/// The state of a question that nobody waits for any more.
+/// The state of a question that is no longer waited for.
 const MISSED: &str = "missed";
 
 pub fn run(client: &mut Client, wanted: &Approvals, screen: &mut Screen) -> Result<(), Failure> {
@@ -113,7 +113,7 @@ fn about(question: &Approval, now: u64) -> String {
     let mut lines = vec![
         ("question", flatten(&question.id)),
         ("who", format!("{}{}", who(question), flatten(&chat.unwrap_or_default()))),
-        ("wants", format!("to call {}, which {}", flatten(&question.tool), flatten(&question.effect))),
+        ("wants", wanted_of(question)),
         ("why", flatten(&question.why)),
     ];
     lines.extend(leaving(question).map(|text| ("leaves", text)));
@@ -121,6 +121,13 @@ fn about(question: &Approval, now: u64) -> String {
     lines.push(("asked", format!("{}; {waits}", when::ago(question.since, now))));
     lines.push(("yes for", offered(question).join(", ")));
     lines.iter().map(|(title, text)| format!("{title:<9}  {text}\n")).collect()
+}
+
+fn wanted_of(question: &Approval) -> String {
+    match &*question.who {
+        "server" => wanted(question),
+        _ => format!("{}, which {}", wanted(question), flatten(&question.effect)),
+    }
 }
 
 /// The arguments whole, with nothing hidden.
@@ -204,7 +211,7 @@ fn taken_back(revoked: u32) -> String {
     }
 }
 
-/// The answer that is taken back. If the id of an answer or a session was cut short, this gives the whole id.
+/// The name of the answer to take back. For a shortened id of an answer or a session, the whole id.
 fn named(client: &mut Client, typed: &str) -> Result<String, Failure> {
     let standing = client.ask(&ApprovalsList { approval_id: None }, QUICK)?.into_value().standing;
     let is_name = |answer: &StandingAnswer| {

@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 
 use crate::args::{Argument, Arguments, Value};
 
-/// The object for a tool; `None` when there was nothing.
+/// The object for a tool. None if no argument was typed.
 pub fn given(arguments: &Arguments) -> Result<Option<JsonObject>, Failure> {
     match arguments {
         Arguments::Nothing => Ok(None),

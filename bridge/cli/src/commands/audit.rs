@@ -1,7 +1,7 @@
 //! audit: who did what, and what was decided.
 //!
-//! Owns how a line of the log is shown. With `--json` a line stays as it is in the file. Must never keep quiet about what
-//! is not in the log.
+//! Owns how a line of the log is shown. With `--json` a line stays as it is in the file. Must never keep
+//! quiet about lines that the log lacks.
 
 use harbor_client::errors::Failure;
 use harbor_client::payload::{Payload, items};
@@ -76,8 +76,8 @@ fn tabulate(records: &[Payload]) -> Table {
     table
 }
 
-/// `time/now`, `docs: resources/read`, `mcp:tools.call always: time/*`, or what a person was asked about; of
-/// a message that was refused as such its type.
+/// The subject of a record: `time/now`, `docs: resources/read`, `mcp:tools.call always: time/*`, or the
+/// subject of a question to the person. For a message that was refused as such, its type.
 pub fn what(record: &Payload) -> String {
     let (server, tool) = (record.text("server"), record.text("tool"));
     if !server.is_empty() {
@@ -108,7 +108,7 @@ fn tools_in(record: &Payload, name: &str) -> Option<Vec<String>> {
     serde_json::from_str(record.raw(name)?).ok()
 }
 
-/// `allowed`, or why not, or how it failed; with how many lines it stands for.
+/// `allowed`, or the reason why not or of the failure, with the number of events in the line.
 fn decision(record: &Payload) -> String {
     let decision = match record.text("code") {
         code if code.is_empty() => or_dash(record.text("decision")),

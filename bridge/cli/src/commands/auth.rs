@@ -29,7 +29,7 @@ const REVOCATION: Duration = Duration::from_secs(2 * 60 + 45 + 10);
 const OPENERS: [&str; 2] =
     if cfg!(target_os = "macos") { ["open", "xdg-open"] } else { ["xdg-open", "open"] };
 
-/// Reads the client's secret, if it is to be asked for. This comes before a bridge is started for it.
+/// Reads the client's secret, if it is wanted. This comes before a bridge is started for it.
 pub fn secret(wanted: &Auth) -> Result<Option<Secret>, Failure> {
     if !wanted.client_secret {
         return Ok(None);
@@ -88,7 +88,7 @@ pub fn begin(
     servers::tell(client, &new.server, &connected, screen)
 }
 
-/// Opens a page; whether there was something to open it with. What that says is nobody's business here.
+/// Opens a page. True if a program to open it with was started. Its output is ignored.
 fn open(url: &str) -> bool {
     OPENERS.iter().any(|opener| {
         let mut command = Command::new(opener);

@@ -94,7 +94,7 @@ pub(super) fn is_gone_by(until: Instant, pid: Option<i32>) -> bool {
     true
 }
 
-/// True if a process runs. One that has ended stays in the table of processes until its parent has asked for
+/// True if a process runs. An ended process stays in the table of processes until its parent has asked for
 /// it, which may be never.
 fn is_running(pid: i32) -> bool {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();

@@ -169,21 +169,21 @@ fn send(client: &mut Client, call: &Call, ask: &Calling, shown: bool) -> Result<
     .map_err(|failure| failure.of_call().about(&call.server))
 }
 
-/// When we give the bridge up that was asked for something else than a tool.
+/// How long we wait for the bridge, for other requests than tool calls.
 pub fn longest() -> Duration {
     LONGEST + QUEUE_WAIT + GRACE
 }
 
-/// When we give the bridge up, which ends a call by itself. What only the definition knows is taken for the most that
-/// it may be.
+/// How long we wait for the bridge, which ends a call by itself. A limit that only the definition knows
+/// counts as the greatest possible one.
 fn limit(call: &Call, progress: bool) -> Duration {
     let timeout = call.timeout.unwrap_or(LONGEST);
     let most = if progress { timeout.max(limits::PROGRESS_LIMIT) } else { timeout };
     call.max_timeout.unwrap_or(most) + QUEUE_WAIT + GRACE
 }
 
-/// Calls again with the arguments in the types of the tool's schema: the bridge has refused them, and the server was not asked.
-/// Where that is not enough, says which are missing or unknown.
+/// Calls again with the arguments in the types of the tool's schema, after the bridge refused them without
+/// asking the server. If that is not enough, says which are missing or unknown.
 fn refitted(client: &mut Client, call: &Call, refusal: Refusal, screen: &Screen) -> Result<Called, Failure> {
     let listed =
         tools::ask(client, &call.server).map(|answer| tool_list::read(&answer.tools).0).unwrap_or_default();

@@ -142,7 +142,7 @@ fn snapshot(date: &str) -> String {
     format!("curated entries of {}; the registry has not been reached yet", flatten(date))
 }
 
-/// `00ff…  name  npm, remote  1234 stars`, and what it says about itself.
+/// The entry in a line: `00ff… name npm, remote 1234 stars`, and its own description.
 fn in_short(entry: &CatalogEntry) -> String {
     let kinds = entry.kinds.join(", ");
     let stars = entry.stars.map(|stars| count(usize::try_from(stars).unwrap_or(usize::MAX), "star"));
@@ -193,7 +193,7 @@ fn details(details: &CatalogDetails) -> String {
     rows.chain(ways).chain(install).chain(description).collect::<Vec<_>>().join("\n")
 }
 
-/// The objects of a list as its author wrote it; none where one of them is none.
+/// The objects of a list, as its author wrote it. Empty if one item is no object.
 fn objects(list: &Json) -> Vec<Payload> {
     items(list)
         .iter()
@@ -202,7 +202,7 @@ fn objects(list: &Json) -> Vec<Payload> {
         .unwrap_or_default()
 }
 
-/// The command that installs it, if it says how it can be had.
+/// The command that installs the entry, if there is a way to install it.
 fn installing(details: &CatalogDetails) -> String {
     let entry = &details.entry;
     let ways = objects(&details.packages).len() + objects(&details.remotes).len();
@@ -249,7 +249,7 @@ fn refresh(client: &mut Client, full: bool, screen: &mut Screen) -> Result<(), F
     if failed.is_empty() || failed.len() < asked { Ok(()) } else { Err(Failure::Said(Exit::Failed)) }
 }
 
-/// The source that nobody is asked for.
+/// The source that needs no request: Harbor's own list.
 const CURATED: &str = "curated";
 
 fn refreshed(answer: &CatalogRefreshResult) -> String {
@@ -263,7 +263,7 @@ fn refreshed(answer: &CatalogRefreshResult) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Why sources could not be fetched.
+/// The reasons why sources could not be fetched.
 fn failures(answer: &CatalogRefreshResult) -> Vec<String> {
     let failed = answer.sources.iter().filter_map(|source| Some((&source.id, source.error.as_ref()?)));
     failed.map(|(id, error)| format!("{} failed: {}", flatten(id), flatten(error))).collect()

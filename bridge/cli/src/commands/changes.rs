@@ -67,7 +67,7 @@ fn ask(server: Option<&str>) -> Result<HostListToolChanges, Failure> {
     Ok(HostListToolChanges { server_id: server.map(source_id).transpose()? })
 }
 
-/// The program that a server was, and the one that it is.
+/// The former program of a server, and its present one.
 fn describe_server(change: &ServerChange) -> String {
     let ServerChange { server_id, before, after, .. } = change;
     let program = |sign: char, program: &str| {
@@ -86,7 +86,7 @@ pub fn shown(program: &str) -> String {
     without_secrets(&words).join(" ")
 }
 
-/// The tool, what there is to know of it, and what is different.
+/// The tool, its notes, and its differences.
 fn describe(change: &ToolChange) -> String {
     let name = name(&change.server_id, &change.tool_name);
     let mut lines = vec![match change.blocked {
@@ -125,7 +125,7 @@ fn name(server: &str, tool: &str) -> String {
     reveal(&format!("{server}/{tool}")).replace(['\n', '\t'], " ")
 }
 
-/// Texts as they are. As JSON where one is something else: `"5"` is not 5.
+/// Both values as plain texts, or both as JSON if one is no text: `"5"` is not 5.
 fn texts(raws: [Option<&str>; 2]) -> [Option<String>; 2] {
     let read = |raw: &str| serde_json::from_str(raw).ok();
     let texts: [Option<String>; 2] = raws.map(|raw| raw.and_then(read));
@@ -167,7 +167,7 @@ pub fn accept(client: &mut Client, accept: &Accept, screen: &mut Screen) -> Resu
     Ok(())
 }
 
-/// Accepts that a server is another program; its tools are pinned as they are.
+/// Accepts the other program of a server, and pins its present tools.
 fn accept_server(
     client: &mut Client,
     change: &ServerChange,
@@ -223,7 +223,7 @@ fn accept_tools(
     Ok(())
 }
 
-/// A change that is to be accepted.
+/// A change to accept.
 struct Chosen {
     tool: String,
     hash: String,
@@ -231,7 +231,7 @@ struct Chosen {
     shown: Option<String>,
 }
 
-/// The changes that are meant, as they are now.
+/// The chosen changes, in their present form.
 fn chosen(accept: &Accept, changes: &[ToolChange]) -> Result<Vec<Chosen>, Failure> {
     let server = &accept.server;
     if let (Some(tool), Some(hash)) = (&accept.tool, &accept.hash) {

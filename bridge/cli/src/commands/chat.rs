@@ -8,7 +8,7 @@
 //!
 //! Owns the handling of each line. Must never write down anything of a private conversation.
 
-mod attach;
+pub mod attach;
 mod editor;
 mod lines;
 mod talk;

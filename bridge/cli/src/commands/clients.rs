@@ -61,7 +61,7 @@ pub fn install(wanted: &Install, paths: &Paths, screen: &mut Screen) -> Result<(
     of_each(&clients, |client| install_one(client, wanted, paths, screen))
 }
 
-/// Does the same for each: one whose file is broken is no reason to leave out the others. Fails with the first failure.
+/// Does the same for each client. A broken file does not keep the other clients from it. Fails with the first failure.
 fn of_each(
     clients: &[&'static AiClient],
     mut act: impl FnMut(&'static AiClient) -> Result<(), Failure>,

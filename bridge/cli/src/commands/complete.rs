@@ -18,7 +18,7 @@ use crate::args::{self, NameKind, Names};
 use crate::client::Client;
 use crate::screen::Screen;
 
-/// Longer nobody waits for a word.
+/// The longest time that a person waits for the completion of a word.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 pub fn show(paths: &Paths, wanted: &Names, screen: &mut Screen) -> Result<(), Failure> {
@@ -68,7 +68,7 @@ fn origins(client: &mut Client) -> Result<Vec<String>, Failure> {
     Ok(origins)
 }
 
-/// Servers, and then the tools of the one that was named.
+/// Servers, or the tools of the named server.
 fn tools(client: &mut Client, begun: &str) -> Result<Vec<String>, Failure> {
     let Some((server, _)) = begun.split_once('/') else {
         return Ok(servers(client)?.into_iter().map(|server| format!("{server}/")).collect());

@@ -24,7 +24,7 @@ pub fn show(client: &mut Client, screen: &mut Screen) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A file that could be put in place as it is: what switches the environment has comes first, as comments.
+/// The configuration as a usable file. The parts that come from the environment stand first, as comments.
 fn describe(answer: &GetConfigResult) -> String {
     let switches = answer.environment.iter().map(|(name, value)| format!("# {name}={value}\n"));
     format!("{}{}", switches.collect::<String>(), answer.config.trim_end())

@@ -81,7 +81,8 @@ pub fn run(paths: &Paths, (fix, verbose): (bool, bool), screen: &mut Screen) -> 
     }
 }
 
-/// Tells if the service goes on when its user logs out. Over SSH an end is a warning: such a session ends.
+/// Tells if the service goes on when its user logs out. Over SSH an ending service is a warning, because an SSH session
+/// is sure to end.
 fn logout(lingers: Option<bool>, over_ssh: bool) -> Finding {
     match lingers {
         Some(true) => Finding::ok("service", "it keeps running when you log out"),

@@ -119,7 +119,7 @@ impl Draft {
     }
 }
 
-/// From now on, a signal that ends us removes this file first. The editor gets its signals itself.
+/// From now on, a signal that ends us first removes this file. The editor gets its signals itself.
 fn goes_with_us(path: &Path) -> Result<(), Errno> {
     let signals = Signals::hold_back()?;
     let path = path.to_owned();

@@ -52,7 +52,7 @@ fn change(event: &ServerEvent) -> String {
     }
 }
 
-/// The restart that this is about: one that is to come, or the one under way.
+/// The restart of an event: the coming one, or the one under way.
 fn restart(event: &ServerEvent, limit: Option<u32>, time: u64) -> Option<String> {
     let attempt = event.attempt?;
     let retry = event.next_retry.map(|retry| ahead(retry, time));

@@ -1,6 +1,6 @@
 //! Following: what comes after an answer, line by line, for as long as somebody reads and the bridge is there.
 //!
-//! Owns how a followed line leaves. Must never hold one back: whoever reads a pipe wants it now.
+//! Owns how a followed line leaves. Must never hold a line back, since the reader of a pipe wants it now.
 
 use harbor_client::errors::Failure;
 use harbor_client::payload::Payload;

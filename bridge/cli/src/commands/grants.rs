@@ -19,7 +19,7 @@ use crate::screen::Screen;
 use crate::table::Table;
 use crate::when;
 
-/// A cell names so many tools, and says how many more there are.
+/// The number of names in a cell. The cell says how many more there are.
 const NAMED: usize = 3;
 
 pub fn grant(client: &mut Client, grant: &Grant, screen: &mut Screen) -> Result<(), Failure> {

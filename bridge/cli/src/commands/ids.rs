@@ -12,8 +12,8 @@ pub fn short(id: &str) -> &str {
     id.get(..SHORT).unwrap_or(id)
 }
 
-/// The one of these ids that is this, or that begins like this; `None` where none is. Of several: what they
-/// are, and what lists them.
+/// The id that equals the typed text, or begins like it. None if there is none. If there are several, says
+/// what they are, and which command lists them.
 pub fn meant(
     ids: impl IntoIterator<Item = String>,
     typed: &str,

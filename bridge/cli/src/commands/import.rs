@@ -163,7 +163,7 @@ fn replace(
     Ok(())
 }
 
-/// The files that are meant. One that is wrong is no reason to leave out the others.
+/// The wanted files. A wrong file does not keep the others from being imported.
 fn collect(wanted: &Import) -> Result<(Vec<Origin>, Vec<Failure>), Failure> {
     match &wanted.from {
         Some(Source::Client(client)) => match open(&place(client)?, Some(client))? {
@@ -264,8 +264,8 @@ fn take_over(
     }
 }
 
-/// Starts what was imported and lacks nothing: a client sees no tools that were never listed. `also_here`: also what was here
-/// before and has never listed any, since Harbor is to replace it.
+/// Starts imported servers that lack nothing, since a client sees no tools that were never listed. With
+/// `also_here`, also starts older servers that have never listed any, since Harbor will replace them.
 fn start_all(
     client: &mut Client,
     servers: &[ImportCandidate],

@@ -123,8 +123,8 @@ pub fn install(client: &mut Client, wanted: &Package, screen: &mut Screen) -> Re
     Ok(())
 }
 
-/// Fails if the person can neither say yes nor has done so. The package is looked up first: a missing one
-/// needs no yes.
+/// Fails if the person has not said yes and cannot be asked. The package is looked up first, since a missing
+/// one needs no yes.
 fn can_confirm(wanted: &Package) -> Result<(), Failure> {
     if wanted.yes { Ok(()) } else { consent::is_possible("install") }
 }

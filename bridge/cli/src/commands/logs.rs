@@ -1,6 +1,6 @@
 //! logs: the newest lines of a server, and those that come.
 //!
-//! Owns how a line looks, and that what an installer printed is in nobody's way.
+//! Owns the form of a line, and that an installer's output is out of the way.
 
 use harbor_client::errors::Failure;
 use harbor_client::id::server_id;

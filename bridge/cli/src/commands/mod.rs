@@ -79,7 +79,7 @@ use crate::media::Shelf;
 use crate::reference;
 use crate::screen::Screen;
 
-/// Runs a command. What can be found wrong without the bridge is found before one is started.
+/// Runs a command. Faults that need no bridge are found before one is started.
 pub fn run(command: Command, screen: &mut Screen) -> Result<(), Failure> {
     match command {
         Command::Text(text) => Ok(screen.text(text.trim_end())?),
@@ -201,8 +201,8 @@ fn upgrade_servers(wanted: &Upgrade, screen: &mut Screen) -> Result<(), Failure>
 
 fn ask_model(question: &AskOptions, screen: &mut Screen) -> Result<(), Failure> {
     if question.using.tools.is_empty() {
-        let chat = ask::chat(question, screen.json)?;
-        return ask::run(connect()?, &chat, screen);
+        let chat = ask::chat(question)?;
+        return ask::run(connect()?, &chat, question.extract, screen);
     }
     let wanted = ask::wanted(question)?;
     ask::run_with_tools(connect()?, &wanted, &paths()?, screen)

@@ -42,7 +42,7 @@ pub struct OfferKind {
     /// Asks a server for them: what it offers, in lists, and the whole for `--json`.
     ask: fn(&mut Client, ServerId) -> Result<Offered, Failure>,
     header: &'static [&'static str],
-    /// The row of one, behind its server's name; `None` when it is none of them.
+    /// The row of an item, without its server's name. None if the item is of another kind.
     row: fn(&Payload) -> Option<Vec<String>>,
 }
 

@@ -38,7 +38,7 @@ pub fn changed(server: &ServerView) -> Option<String> {
     ))
 }
 
-/// `time: its tools could not be listed: …`, for all that is wrong with the lists of a server that runs.
+/// A sentence for each fault in the lists of a running server: `time: its tools could not be listed: …`.
 pub fn problems(server: &ServerView) -> Vec<String> {
     let problems = server.list_problems.iter().flatten();
     problems.map(|problem| format!("{}: {}", server.server_id, flatten(problem))).collect()
@@ -53,7 +53,7 @@ pub fn on_changes(client: &mut Client, is_meant: impl Fn(&str) -> bool) {
     }
 }
 
-/// Says what is to be known of the tools of a server that runs, by the answer to `connect_server`.
+/// Says the notes about the tools of a running server, by the answer to `connect_server`.
 pub fn on_start(client: &mut Client, server: &str, shown: &ServerView) {
     problems(shown).into_iter().chain(changed(shown)).for_each(|text| remark(&text));
     if shown.tool_count.is_some_and(|count| count > 0)
@@ -92,8 +92,8 @@ fn is_open(value: &Value) -> bool {
     }
 }
 
-/// For a server that has just been added and has these keys: tells the parts of its sandbox that this kernel
-/// cannot enforce. Then warns of unexpected reach, and says how to hold the server to less.
+/// Tells the parts of a new server's sandbox that this kernel cannot enforce. Then warns of unexpected reach,
+/// and says how to limit a server with these keys.
 pub fn on_sandbox(name: &str, sandbox: Option<&SandboxSummary>, keys: &[String]) {
     on_missing(name, sandbox);
     let Some(sandbox) = sandbox else { return };
@@ -144,7 +144,7 @@ fn old_data(server: &str, directory: Option<&str>, kept: bool) -> Option<String>
     })
 }
 
-/// Says that a server is another program than the one that was allowed.
+/// Says that a server runs another program than the allowed one.
 pub fn on_program(change: &ServerChange) {
     remark(&program(change));
 }

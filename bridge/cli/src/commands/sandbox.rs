@@ -100,7 +100,7 @@ impl Forgotten {
 }
 
 impl Change {
-    /// Reads options that were typed in the directory `here`; `sandbox` is the one in force.
+    /// Reads options that were typed in the directory `here`. `sandbox` is the one in force.
     fn of(wanted: &Sandbox, sandbox: &SandboxView, here: &Path) -> Result<Self, Failure> {
         let (before, settings) = (&sandbox.settings, settings(&wanted.changes, here)?);
         let forgotten = Forgotten::of(&wanted.forgotten, sandbox, here)?;
@@ -238,7 +238,7 @@ fn why(place: &SandboxPath) -> String {
     }
 }
 
-/// Refusals. Those that only the server tells are no facts: it could name what it would like to have.
+/// The refusals. One that only the server reports is no fact: it could name a place that it would like to have.
 fn denied(sandbox: &SandboxView) -> Vec<String> {
     let (told, said): (Vec<_>, Vec<_>) = sandbox.denied.iter().partition(|denied| is_of_kernel(&denied.path));
     let mut lines = under("\nits sandbox refused", &told);
@@ -293,7 +293,7 @@ mod tests {
         );
     }
 
-    /// What is asked for, and what is said.
+    /// The requests, and the output.
     fn asked(wanted: &Sandbox, sandbox: &str) -> (String, Vec<String>) {
         let sandbox = typed(sandbox);
         let change = Change::of(wanted, &sandbox, Path::new("/here")).unwrap();

@@ -77,7 +77,7 @@ fn one(new: &NewSecret) -> Result<Option<Secret>, Failure> {
     Ok(ask(&new.server, std::slice::from_ref(&new.key), new.kind)?.pop())
 }
 
-/// Values of secrets of a server that is yet to be there, as far as they can be had: a terminal gives all, stdin one of one.
+/// Values for the secrets of a server that does not exist yet. A terminal gives all of them; stdin gives one, for a single key.
 pub fn values(server: &str, keys: &[String]) -> Result<BTreeMap<String, Secret>, Failure> {
     let values = match (keys, io::stdin().is_terminal()) {
         (_, true) | ([], _) => ask(server, keys, CredentialType::ApiKey)?,
@@ -90,7 +90,7 @@ pub fn values(server: &str, keys: &[String]) -> Result<BTreeMap<String, Secret>,
     Ok(keys.iter().cloned().zip(values).collect())
 }
 
-/// Fails if a secret may not have one of these names.
+/// Fails if a secret must not have one of these names.
 pub fn are_keys(keys: &[String]) -> Result<(), Failure> {
     let wrong = keys.iter().find_map(|key| Some((key, wrong_key(CredentialType::ApiKey, key)?)));
     match wrong {

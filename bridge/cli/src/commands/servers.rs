@@ -84,7 +84,7 @@ pub fn start(client: &mut Client, server: &str, screen: &mut Screen) -> Result<(
     tell(client, server, &answer, screen)
 }
 
-/// Says that a server runs, and what is to be known of its tools.
+/// Says that a server runs, and the notes about its tools.
 pub fn tell(
     client: &mut Client,
     server: &str,
@@ -103,7 +103,7 @@ pub fn connect(client: &mut Client, server: &str) -> Result<Answer<ConnectServer
     ask_to_run(client, server, &connect_ask(server, Status::is_visible())?)
 }
 
-/// Says, of a server that did not start, what its sandbox has to do with it.
+/// Says how its sandbox may be the reason why a server did not start.
 fn tell_refusals(client: &mut Client, server: &str, failure: &Failure) {
     if let Failure::Refused(refusal) = failure {
         let tail = refusal.details.as_deref().unwrap_or_default();
@@ -131,7 +131,7 @@ fn connect_ask(server: &str, progress: bool) -> Result<ConnectServer, Failure> {
     Ok(ConnectServer { server_id: server_id(server)?, progress: progress.then_some(true), restart: None })
 }
 
-/// `time: restart 2 of 3 in 4 s`; empty when the bridge says nothing.
+/// The news of a start: `time: restart 2 of 3 in 4 s`. Empty if the bridge says nothing.
 fn news(server: &str, progress: &Progress) -> String {
     match progress.message.as_deref().unwrap_or_default() {
         "" => String::new(),
@@ -155,7 +155,7 @@ pub fn stop(client: &mut Client, server: &str, screen: &mut Screen) -> Result<()
     print(screen, &answer, |_| format!("{server} is stopped"))
 }
 
-/// Also a server that does not run is started: whoever asks for a restart wants it to run.
+/// Restarts a server. A stopped server is started, too, since a restart means that it should run.
 pub fn restart(client: &mut Client, server: &str, screen: &mut Screen) -> Result<(), Failure> {
     let ask = ConnectServer { restart: Some(true), ..connect_ask(server, Status::is_visible())? };
     let answer = ask_to_run(client, server, &ask)?;

@@ -21,7 +21,7 @@ use crate::screen::Screen;
 use crate::table::{Table, flatten};
 use crate::when;
 
-/// The number of sessions that are listed; nobody has more.
+/// The number of sessions that are listed, more than anybody has.
 const ALL: u64 = 1_000_000;
 
 /// The longest file that can be imported, in bytes.
@@ -37,11 +37,19 @@ pub fn run(client: &mut Client, wanted: &Sessions, screen: &mut Screen) -> Resul
     }
 }
 
-/// The id that begins like this; what was typed where there is none: the bridge says what is wrong with it.
+/// The id that begins with the typed text. If there is none, the typed text itself, since the bridge says what is wrong with it.
 pub fn id_of(client: &mut Client, typed: &str) -> Result<String, Failure> {
     let all = client.ask(&wish(None), QUICK)?.into_value().sessions;
     let ids = all.into_iter().map(|session| session.id);
     Ok(meant(ids, typed, ("sessions", "`harbor sessions`"))?.unwrap_or_else(|| typed.to_owned()))
+}
+
+/// The session that was used last.
+pub fn last_used(client: &mut Client) -> Result<String, Failure> {
+    let all = client.ask(&wish(None), QUICK)?.into_value().sessions;
+    let last = all.into_iter().max_by_key(|session| session.updatedAt);
+    let none = || Failure::Usage("there is no session to go on with yet; `harbor chat` begins one".into());
+    last.map(|session| session.id).ok_or_else(none)
 }
 
 fn wish(query: Option<String>) -> ChatListSessions {

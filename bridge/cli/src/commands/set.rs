@@ -58,7 +58,7 @@ fn guard(client: &mut Client, wanted: &Set, screen: &mut Screen) -> Result<(), F
     })
 }
 
-/// A variable that is a secret from now on is none of the definition any more.
+/// Removes variables from the definition that are secrets from now on.
 fn take_back(client: &mut Client, wanted: &mut Set, keys: &[Apart]) -> Result<(), Failure> {
     if keys.is_empty() {
         return Ok(());
@@ -106,7 +106,7 @@ fn describe(server: &ServerView) -> String {
     lines.join("\n")
 }
 
-/// A value of the wire as it is typed: times in seconds.
+/// A value of the wire in the form that is typed: times in seconds.
 fn typed(option: &str, value: &str) -> String {
     // A switch has no value.
     if value == "true" {

@@ -1,6 +1,6 @@
 //! setup: everything that a newcomer would do, step by step.
 //!
-//! Owns the order of the steps and their questions. Must never do a step that got no yes; what a step does is its own command's.
+//! Owns the order of the steps and their questions. Must never do a step without a yes; its own command does its work.
 
 use harbor_client::errors::Failure;
 use harbor_client::terminal::remark;

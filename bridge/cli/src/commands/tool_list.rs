@@ -17,7 +17,7 @@ pub fn at_hand(server: &str) -> Result<McpListTools, Failure> {
     Ok(McpListTools { wait_ms: Some(0), ..request(server)? })
 }
 
-/// The tools of a list, and how many items of it are none: no object, without a name, or with one that means something else.
+/// The tools of a list, and how many items are none: no object, without a name, or with a name that means something else.
 pub fn read(list: &Json) -> (Vec<Payload>, usize) {
     let items = items(list);
     let objects = items.iter().filter_map(|item| Payload::parse(item.get().as_bytes()));

@@ -54,7 +54,7 @@ use crate::when;
 /// The number of events that may wait.
 const QUEUE: usize = 256;
 
-/// The pause after which it is drawn without an event: ages go on.
+/// The pause after which the screen is drawn without an event, since ages grow.
 const TICK: Duration = Duration::from_secs(1);
 
 /// Events within this time are drawn together.
@@ -73,7 +73,7 @@ pub fn run(paths: &Paths, screen: &Screen) -> Result<(), Failure> {
     }
 }
 
-/// Shows it until it ends; by which signal, if it was one. The terminal is as it was then.
+/// Shows the screen until it ends. Returns the signal that ended it, if one did. The terminal is then as before.
 fn show(paths: &Paths, bridge: UnixStream, signals: Signals) -> io::Result<Option<Signal>> {
     let (events, heard) = sync_channel(QUEUE);
     let mut taken = TerminalGuard::take()?;
@@ -223,8 +223,8 @@ fn of_typed(typed: Typed) -> Vec<Event> {
     }
 }
 
-/// Keys as events. To a terminal Esc with a key right behind it is that key with Alt, which means nothing
-/// here.
+/// Keys as events. A terminal takes Esc with a key right behind it for that key with Alt. Alt means nothing
+/// here, so it becomes Esc and the key.
 fn of_keys(key: KeyEvent) -> Vec<Event> {
     let plain = matches!(key.code, KeyCode::Char(_) | KeyCode::Enter | KeyCode::Tab | KeyCode::Backspace);
     let esc = (plain && key.modifiers.contains(KeyModifiers::ALT)).then_some(Event::Key(Key::Esc));

@@ -34,7 +34,7 @@ use crate::client::{Alongside, Client};
 use crate::screen::Status;
 use crate::table::flatten;
 
-/// The reason that the model is given where nobody can be asked.
+/// The reason for the model if nobody can be asked.
 const NOBODY: &str = "nobody is here to approve it";
 
 /// The part of a turn that the person sees.
@@ -96,7 +96,12 @@ impl Alongside<ChatEventPush> for Turn<'_, '_> {
 
     fn on_push(&mut self, push: ChatEventPush, client: &mut Client) -> Result<(), Failure> {
         match push.session_id == self.session {
-            true => self.show(push.event, client),
+            true => {
+                if self.console.screen.json {
+                    self.console.screen.event(&push.event)?;
+                }
+                self.show(push.event, client)
+            }
             false => Ok(()),
         }
     }
@@ -217,7 +222,7 @@ impl Turn<'_, '_> {
         client.say(&ApprovalsAnswer { approval_id, answer: said.answer.to_owned(), reason: said.reason })
     }
 
-    /// The end of it. An answer of which nothing has come as it was made is shown whole.
+    /// Ends the turn. If no piece of the answer came while it was made, shows it whole.
     fn end(mut self, response: Option<&str>) -> Result<(), Failure> {
         self.status = None;
         if let Some(response) = response.filter(|_| !self.has_spoken) {

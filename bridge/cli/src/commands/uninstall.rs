@@ -74,7 +74,7 @@ fn plan(wanted: &TakeOff, clients: &[&AiClient], programs: &[PathBuf], paths: &P
     format!("clients   {clients}\nbrowsers  the native host\nprograms  {programs}\n{data}")
 }
 
-/// Harbor's programs, where this one is; none in a directory in which they are built.
+/// Harbor's programs beside this one. Empty in a build directory.
 fn programs() -> Vec<PathBuf> {
     let own = env::current_exe().ok().and_then(|program| program.parent().map(Path::to_owned));
     let own = own.filter(|directory| !directory.join("deps").exists());
@@ -83,7 +83,7 @@ fn programs() -> Vec<PathBuf> {
     all.filter(|program| native_host::is_program(program)).collect()
 }
 
-/// The copies of a client's file as it was before: it may hold keys.
+/// The copies of a client's file from before Harbor, which may hold keys.
 fn copies_of(client: &AiClient) -> Result<Vec<PathBuf>, Failure> {
     let file = clients::place(client)?;
     let name = format!("{}.before-harbor", file.file_name().unwrap_or_default().to_string_lossy());

@@ -37,8 +37,8 @@ pub fn tell_words(client: &mut Client, server: &str, args: &[String], env: &BTre
     }
 }
 
-/// True if a server reaches a place. A server that reaches nothing of this system is confined by other means
-/// or not at all. Its paths are then others, or all.
+/// True if a server reaches a place. A server without the system's paths is confined by other means, or not
+/// at all: its paths are then unknown.
 fn has(sandbox: &SandboxView, place: &str) -> bool {
     let is_held = sandbox.paths.iter().any(|path| path.why == "system");
     let reaches = |within: &str| is_within(place, within);

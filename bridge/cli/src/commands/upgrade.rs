@@ -17,7 +17,7 @@ use crate::consent;
 use crate::screen::Screen;
 use crate::table::flatten;
 
-/// The beginning of a repository's hash: there is nobody else to ask which commit it is.
+/// The beginning of a repository's hash. No registry can be asked for its commit.
 const OF_COMMIT: &str = "git-";
 
 /// The message after a no.
@@ -47,7 +47,7 @@ pub fn upgrade(client: &mut Client, wanted: &Upgrade, screen: &mut Screen) -> Re
     })
 }
 
-/// One server after the other. One that fails, or got a no, is no reason to leave out the next.
+/// Upgrades one server after the other. A failure, or a no, does not stop the next upgrade.
 pub fn all(client: &mut Client, wanted: &Upgrade, screen: &mut Screen) -> Result<(), Failure> {
     let servers = client.ask(&ListServers {}, QUICK)?.into_value().servers;
     let packages: Vec<_> = servers.iter().filter(|server| server.package.is_some()).collect();
@@ -96,8 +96,8 @@ fn kept_from_origins(server: &str) -> String {
     format!("origins cannot use changed tools yet; accept them: `harbor accept {server}`")
 }
 
-/// Plans the new version, and asks if it may be tried out. Gives the token of the plan; none where the
-/// version is used already.
+/// Plans the new version, and asks if it may be tried out. Returns the token of the plan, or none if the
+/// version is already used.
 fn planned_upgrade(
     client: &mut Client,
     wanted: &Upgrade,
@@ -132,7 +132,7 @@ fn planned_upgrade(
     Ok(Some(token.clone()))
 }
 
-/// Tries it out: with nothing of the person's, and where that does not do with all, after a yes.
+/// Tries the new version without anything of the person's. If that fails, tries it with everything, after a yes.
 fn tried_out(
     client: &mut Client,
     wanted: &Upgrade,
@@ -182,7 +182,7 @@ fn notes(upgrade: &UpgradeView) -> impl Iterator<Item = String> {
     runs_with(upgrade.python.as_ref()).into_iter().chain(older(upgrade))
 }
 
-/// The two versions, and the checks by which the new one is right.
+/// The two versions, and the checks that confirm the new one.
 fn versions(server: &str, upgrade: &UpgradeView) -> String {
     let hash = word(&upgrade.integrity);
     let mut lines = vec![

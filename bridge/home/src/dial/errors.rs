@@ -28,7 +28,7 @@ impl fmt::Display for Version {
     }
 }
 
-/// Why there is no stream.
+/// The reason why there is no stream.
 #[derive(Debug)]
 pub enum DialError {
     /// The paths cannot be used.

@@ -106,8 +106,8 @@ impl Dial {
         OpenOptions::new().append(true).create(true).mode(0o600).open(&self.log).map_err(failed)
     }
 
-    /// Sets a long log aside. Nobody can do this while a bridge writes, so it is done before. If it fails,
-    /// the bridge is started all the same.
+    /// Sets a long log aside. That is impossible while a bridge writes, so it is done before the start. The
+    /// bridge is started even if it fails.
     fn put_long_log_aside(&self) {
         let is_long = |log: fs::Metadata| log.is_file() && log.len() > MAX_LOG;
         if fs::symlink_metadata(&self.log).is_ok_and(is_long) {

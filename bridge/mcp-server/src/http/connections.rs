@@ -45,7 +45,7 @@ impl Standing {
     }
 }
 
-/// One of a connection's requests is served.
+/// Counts one of a connection's requests while it is served.
 #[derive(Debug)]
 pub struct ServingGuard(Arc<Standing>);
 
@@ -63,7 +63,7 @@ pub struct Connections {
 }
 
 impl Connections {
-    /// Serves one more, at the cost of another one if need be. Where all are busy, it is closed.
+    /// Serves one more connection, if necessary in place of another one. If all are busy, closes the new one.
     pub fn admit<F>(&mut self, serve: impl FnOnce(Arc<Standing>) -> F)
     where
         F: Future<Output = ()> + Send + 'static,
@@ -77,7 +77,7 @@ impl Connections {
         self.by_age.push_back((standing, task));
     }
 
-    /// Gives up what is kept of those that have ended.
+    /// Forgets connections that have ended.
     pub fn forget_ended(&mut self) {
         while self.tasks.try_join_next().is_some() {}
         self.by_age.retain(|(_, task)| !task.is_finished());
@@ -106,7 +106,7 @@ mod tests {
     use std::future::pending;
     use std::sync::Mutex;
 
-    /// Admits connections that never end by themselves; gives their standings.
+    /// Admits connections that never end by themselves. Returns their standings.
     fn admit(connections: &mut Connections, count: usize) -> Vec<Arc<Standing>> {
         let admitted = Mutex::new(Vec::new());
         for _ in 0..count {

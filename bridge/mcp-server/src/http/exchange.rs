@@ -5,9 +5,9 @@
 //!  something else, or nothing for a while ────► text/event-stream ─► … ─► the answer, and its end
 //! ```
 //!
-//! Owns that choice and the pace of streams. When the client leaves, the exchange gives up what it holds.
-//! That is the place of a request in its session, whose work goes on, as the older generation wants it; or a
-//! machine of its own, whose work ends.
+//! Owns that choice and the pace of streams. When the client leaves, the exchange gives up its place in a
+//! session, whose work goes on as the older generation wants it. An exchange with its own machine gives up
+//! that machine, and the work ends.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,7 +26,7 @@ use super::server::Server;
 use super::tokens::Client;
 use crate::line::{INVALID_REQUEST, NO_METHOD, PARSE_ERROR, UNSUPPORTED_VERSION};
 
-/// Without a word for so long, the client is at least told that it was heard.
+/// A client that gets no line for this long is at least told that its request was heard.
 const SILENCE: Duration = Duration::from_secs(5);
 
 /// The pause after which a silent stream shows that it is alive.
@@ -38,7 +38,7 @@ const EVENTS: usize = 4;
 /// The client has left out a capability that a request needs.
 const NO_CAPABILITY: i64 = -32021;
 
-/// Where an exchange's messages come from.
+/// The source of an exchange's messages.
 #[derive(Debug)]
 pub enum Exchange {
     /// A stream of a session, and its place among what the client has open.

@@ -57,7 +57,7 @@ pub fn bearer(headers: &HeaderMap) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }
 
-/// Refuses a runner of the Harbor that is served here; `own` gives that one's identity.
+/// Refuses a runner of the Harbor that is served here. `own` returns that Harbor's identity.
 pub fn check_other(headers: &HeaderMap, own: impl FnOnce() -> String) -> Result<(), Refusal> {
     match one(headers, &HeaderName::from_static(via::HEADER)) {
         Some(said) if said == own() => Err(Refusal::new(
@@ -100,7 +100,7 @@ fn media_type(text: &str) -> &str {
     text.split(';').next().unwrap_or_default().trim()
 }
 
-/// A header that stands there once, and is text.
+/// A header's text, if the header occurs exactly once.
 pub fn one<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
     let mut values = headers.get_all(name).iter();
     let value = values.next()?.to_str().ok()?;

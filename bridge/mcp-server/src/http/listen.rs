@@ -43,7 +43,7 @@ const UNREAD_LIMIT: u32 = 60_000;
 /// The pause between two looks through the sessions.
 const SWEEP: Duration = Duration::from_secs(5);
 
-/// The pause after the system had no connection for us, such as for want of file descriptors.
+/// The pause after the system had no connection for us, for instance for want of file descriptors.
 const REFUSED_PAUSE: Duration = Duration::from_millis(100);
 
 /// The time that open answers have to end.

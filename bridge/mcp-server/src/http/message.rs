@@ -30,10 +30,10 @@ const NAME: HeaderName = HeaderName::from_static("mcp-name");
 /// The beginning of a header's name that repeats an argument.
 const PARAM: &str = "mcp-param-";
 
-/// A longer argument is in no header, in bytes of JSON.
+/// The most bytes of JSON of an argument in a header.
 const MAX_PARAM: usize = 64 * 1024;
 
-/// How a request shows its revision where there was no `initialize`.
+/// The member with which a request shows its revision without `initialize`.
 const VERSION_OF_REQUEST: &str = "io.modelcontextprotocol/protocolVersion";
 
 /// The longest id or progress token, in bytes of JSON: they are kept as long as their request is open.
@@ -135,8 +135,8 @@ impl Message {
         Ok(())
     }
 
-    /// Refuses a call with a header `Mcp-Param-…` that says what no argument of this body says. Which argument it is to
-    /// repeat stands in the tool's schema, which is not read here.
+    /// Refuses a call with a header `Mcp-Param-…` that repeats no argument of this body. The tool's schema
+    /// names the argument, but is not read here.
     pub fn check_params(&self, body: &[u8], headers: &HeaderMap) -> Result<(), Refusal> {
         let mut repeated = headers.iter().filter(|(name, _)| name.as_str().starts_with(PARAM)).peekable();
         if self.method.as_deref() != Some("tools/call") || repeated.peek().is_none() {
@@ -150,7 +150,7 @@ impl Message {
         }
     }
 
-    /// The request is made again, and nobody waits for that.
+    /// The refusal of a repeated request that belongs to no waiting request.
     pub fn no_state(&self) -> Refusal {
         let why = "`requestState` belongs to no request that waits for answers; send the request again";
         Refusal::of_request(self.asked.as_ref().map(|asked| asked.id.as_str()), INVALID_PARAMS, why, None)
@@ -179,7 +179,7 @@ impl Message {
     }
 }
 
-/// A call's message, with its arguments as they stand there.
+/// A call's message, with its arguments unchanged.
 #[derive(Deserialize)]
 struct CallMessage<'a> {
     #[serde(borrow, default)]

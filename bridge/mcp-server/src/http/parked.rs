@@ -23,7 +23,7 @@ use crate::want::text;
 /// No call lasts longer without a client that says so.
 const PATIENCE: Duration = Duration::from_secs(10 * 60);
 
-/// How many there are at once; the oldest goes for one more.
+/// The most waiting machines. One more replaces the oldest.
 const MOST: usize = 256;
 
 type Table = Mutex<HashMap<(Client, String), ParkedMachine>>;
@@ -53,20 +53,20 @@ impl ParkedMachines {
         Some(waiting.machine)
     }
 
-    /// Gives up those to which nobody comes back, and those whose token is gone.
+    /// Gives up machines to which no client comes back, and machines whose token is gone.
     pub fn sweep(&self, now: Instant, has_token: impl Fn(&Client) -> bool) {
         lock(&self.0).retain(|(client, _), waiting| {
             has_token(client) && now.saturating_duration_since(waiting.since) < PATIENCE
         });
     }
 
-    /// Gives up all.
+    /// Gives up all machines.
     pub fn clear(&self) {
         lock(&self.0).clear();
     }
 }
 
-/// Where a machine's lines go, now and after its request is made again.
+/// The place for a machine's lines, now and after its request is made again.
 #[derive(Debug, Clone)]
 pub struct Parking {
     table: Weak<Table>,
@@ -77,12 +77,12 @@ pub struct Parking {
 #[derive(Debug)]
 struct Slot {
     alone: Alone,
-    /// The machine whose lines these are. It is not kept by them.
+    /// The machine of these lines. They do not keep it alive.
     machine: Option<WeakSender<Body>>,
 }
 
 impl Parking {
-    /// These are the lines of this machine.
+    /// Notes that the lines come from this machine.
     pub fn belongs_to(&self, machine: &Sender<Body>) {
         lock(&self.slot).machine = Some(machine.downgrade());
     }

@@ -39,7 +39,7 @@ pub struct Place {
 }
 
 impl Places {
-    /// A place for a message that is to be read.
+    /// A place for a message to read.
     pub fn read(&self, client: &str, connection: &Arc<Standing>) -> Result<Place, Refusal> {
         take(self.of(client).read, connection)
     }

@@ -110,7 +110,7 @@ async fn modern(
     Ok(exchange.answer(server, client).await)
 }
 
-/// Begins a session. It is kept once its client is answered with a result.
+/// Begins a session. The session is kept if the client's first request gets a result.
 async fn greet(
     server: &Arc<Server>,
     client: &Client,

@@ -27,7 +27,7 @@ const UNBUFFERED: HeaderName = HeaderName::from_static("x-accel-buffering");
 #[derive(Debug)]
 pub enum Outgoing {
     Whole(Option<Bytes>),
-    /// Events as they come.
+    /// Events, each as it comes.
     Events(Receiver<Bytes>),
 }
 
@@ -57,7 +57,7 @@ impl Body for Outgoing {
     }
 }
 
-/// Why a request is not served.
+/// The reason why a request is not served.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
     status: StatusCode,

@@ -27,13 +27,13 @@ const QUEUE: usize = 256;
 /// The number of messages that may wait for a listener.
 const BACKLOG: usize = 32;
 
-/// The most open requests of a session, including those that nobody waits for any more.
+/// The most open requests of a session, including abandoned ones.
 const OPEN: usize = 256;
 
-/// Why a request is not taken.
+/// The reason why a request is not taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotAsked {
-    /// Another one with its id is open.
+    /// Another request with its id is open.
     Taken,
     TooMany,
 }
@@ -49,7 +49,7 @@ pub enum Said {
     Cancelled,
 }
 
-/// A request of the client as it is told apart from others: JSON texts.
+/// A request of the client, by the JSON texts that tell it apart from others.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Asked {
     pub id: String,
@@ -60,7 +60,7 @@ pub struct Asked {
 /// The table.
 #[derive(Debug, Default)]
 pub struct Routes {
-    /// Open requests by age. One without a stream was abandoned: nobody gets its answer.
+    /// Open requests by age. A request without a stream was abandoned, and its answer is dropped.
     open: BTreeMap<u64, (Asked, Option<Sender<Said>>)>,
     listener: Option<(u64, Sender<Said>)>,
     backlog: VecDeque<Vec<u8>>,
@@ -82,8 +82,8 @@ impl Routes {
         Ok((number, stream))
     }
 
-    /// Opens the stream of what belongs to no request. It takes the place of an earlier one, which may well be a dead
-    /// connection of which nobody has told us.
+    /// Opens the stream for lines that belong to no request. It replaces an earlier stream, which may be a
+    /// dead connection without our knowledge.
     fn listen(&mut self) -> (u64, Receiver<Said>) {
         let (sender, stream) = channel(QUEUE);
         for line in self.backlog.drain(..) {
@@ -168,7 +168,7 @@ impl Routes {
     }
 }
 
-/// Puts a line that is no answer; gives it back when there is no room, or nobody.
+/// Puts a line that is no answer. Returns it if there is no room, or no reader.
 pub fn put(stream: &Sender<Said>, line: Vec<u8>) -> Result<(), Vec<u8>> {
     if stream.capacity() < 2 {
         return Err(line);
@@ -185,7 +185,7 @@ pub enum LineKind {
     Answer(String),
     Request(String),
     Progress(String),
-    /// It belongs to what is going on, and is worth nothing later.
+    /// A line about work in progress, which is worthless later.
     Aside,
     News,
 }
@@ -217,7 +217,7 @@ impl SharedRoutes {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// As [`Routes::ask`].
+    /// As for [`Routes::ask`].
     pub fn ask(&self, asked: Asked) -> Result<Stream, NotAsked> {
         let (number, said) = self.table().ask(asked)?;
         Ok(Stream { said, number, routes: self.clone() })
@@ -228,7 +228,7 @@ impl SharedRoutes {
         self.table().end(id, Said::Cancelled);
     }
 
-    /// As [`Routes::listen`].
+    /// As for [`Routes::listen`].
     pub fn listen(&self) -> Stream {
         let (number, said) = self.table().listen();
         Stream { said, number, routes: self.clone() }

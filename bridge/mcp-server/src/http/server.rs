@@ -38,7 +38,7 @@ pub struct Server {
     pub(super) places: Places,
     pub(super) room: Room,
     pub(super) wrong: Semaphore,
-    /// When a wrong token was last worth a line.
+    /// The time when a wrong token was last logged.
     pub(super) told_wrong: Mutex<Option<Instant>>,
     pub(super) ending: watch::Sender<bool>,
 }

@@ -23,7 +23,7 @@ use super::tokens::Client;
 use crate::driver::{Driver, Lines};
 use crate::machine::Machine;
 
-/// A session that nobody has used for so long has been forgotten by its client.
+/// A session that was unused for this long has been forgotten by its client.
 const IDLE: Duration = Duration::from_secs(30 * 60);
 
 /// The most sessions of a client at once.
@@ -70,7 +70,7 @@ pub struct Session {
     pub events: Sender<Body>,
     pub routes: SharedRoutes,
     used: Instant,
-    /// How its end is told; nothing while nobody knows of it.
+    /// The words for its end. None until the end is known.
     end: Option<&'static str>,
 }
 
@@ -96,7 +96,7 @@ impl Drop for Session {
 pub struct Sessions(HashMap<String, Session>);
 
 impl Sessions {
-    /// Makes room for one more of this client, at the cost of the one that was longest unused; whether there is room.
+    /// Makes room for one more session of this client, in place of the one that was longest unused. True if there is room.
     pub fn make_room(&mut self, name: &str) -> bool {
         let of_client = self.0.values().filter(|session| session.client.name == name).count();
         if of_client < PER_CLIENT && self.0.len() < IN_ALL {
@@ -111,7 +111,7 @@ impl Sessions {
         oldest.is_some_and(|id| self.end(&id, "too many sessions were open"))
     }
 
-    /// Keeps a session; gives its id.
+    /// Keeps a session, and returns its id.
     pub fn keep(&mut self, mut session: Session, program: Option<&str>) -> std::io::Result<String> {
         let id = random_token()?;
         let program = program.map(|program| format!(" ({program})")).unwrap_or_default();
@@ -121,7 +121,7 @@ impl Sessions {
         Ok(id)
     }
 
-    /// This client's session of this id, which is used with that.
+    /// This client's session with this id. The session then counts as used.
     pub fn of(&mut self, client: &Client, id: &str) -> Option<&Session> {
         let session = self.0.get_mut(id).filter(|session| session.client == *client)?;
         session.used = Instant::now();

@@ -26,7 +26,7 @@ const KINDS: [(&str, &str, &str); 3] = [
 
 const ACKNOWLEDGED: &str = "\"notifications/subscriptions/acknowledged\"";
 
-/// Where the lines go.
+/// The place for the lines of one request.
 #[derive(Debug)]
 pub struct Alone {
     /// The request's id, JSON text.
@@ -46,7 +46,7 @@ impl Alone {
         Self { id, stream, held: None, to_list: Vec::new(), listing: None, lists: 0 }
     }
 
-    /// Asks for the next list, or says what had to wait for the lists.
+    /// Asks for the next list, or returns the line that had to wait for the lists.
     fn go_on(&mut self) -> Option<Vec<u8>> {
         if self.listing.is_some() {
             return None;

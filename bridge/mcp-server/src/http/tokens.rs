@@ -29,7 +29,7 @@ use harbor_client::errors::Failure;
 /// The beginning of every token, so that people and scanners know what it is.
 const PREFIX: &str = "harbor_";
 
-/// More is no file of ours, in bytes.
+/// The most bytes of such a file. Harbor writes no larger one.
 const MAX_FILE: u64 = 1024 * 1024;
 
 /// The time that another program may take to change the file.
@@ -38,19 +38,19 @@ const LOCK_LIMIT: Duration = Duration::from_secs(5);
 /// The pause between two tries.
 const RETRY: Duration = Duration::from_millis(20);
 
-/// A token as it is kept.
+/// A token in its kept form.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Kept {
     /// Hexadecimal.
     sha256: String,
-    /// When it was made, in milliseconds since 1970.
+    /// The time when it was made, in milliseconds since 1970.
     pub created_at: u64,
 }
 
 /// All tokens, by the client's name.
 pub type Kepts = BTreeMap<String, Kept>;
 
-/// A client that was let in, and with which token: another token of the same name does not go on with what this one began.
+/// A client that was let in, with its token. Another token of the same name cannot continue what this one began.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Client {
     /// Its name.
@@ -189,7 +189,7 @@ impl Tokens {
         self.known.get(&client.name).is_some_and(|kept| kept.sha256 == client.sha256)
     }
 
-    /// True if nobody has a token.
+    /// True if no client has a token.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.known.is_empty()

@@ -223,7 +223,7 @@ impl Machine {
         self.finish(number, &open, ending);
     }
 
-    /// Goes on to the next list, or to what is meant.
+    /// Reads the next list, or finds the target.
     fn look_further(&mut self, number: u64, open: Open) {
         let Step::Look(kinds) = &open.step else { return };
         if kinds.len() > 1 {

@@ -204,7 +204,7 @@ impl Machine {
     }
 
     /// The target of a request, as far as the name itself and the last lists tell. A name that says enough
-    /// needs no list: the bridge knows whether there is such a thing.
+    /// needs no list, since the bridge knows if its target exists.
     fn locate(&self, want: &Want) -> Result<Target, Unknown> {
         let by_name = |names: &Names, name: &str| {
             names.find(name).or_else(|| without_list(name)).ok_or(Unknown::Nobody)

@@ -110,7 +110,7 @@ struct LineQueue {
     written: u64,
     /// True if a thread waits for that number to grow.
     is_watched: bool,
-    /// No more will come, or nobody reads them.
+    /// True if no more lines will come, or if they have no reader.
     closed: bool,
 }
 
@@ -124,7 +124,7 @@ impl Queue {
         state.lines.is_empty() && !state.writing
     }
 
-    /// Adds a line, once there is room; false where nobody will read it: the client `is_gone`, and reads nothing.
+    /// Adds a line once there is room. False if it will not be read, since the client `is_gone` and reads nothing.
     fn push(&self, line: Vec<u8>, is_gone: impl Fn() -> bool) -> bool {
         let is_full = |state: &LineQueue| state.lines.len() >= QUEUE && !state.closed;
         let mut state = self.wait_while(self.state(), is_full, is_gone);
@@ -136,7 +136,7 @@ impl Queue {
         true
     }
 
-    /// Waits as long as this is so; but not for a client that is gone and has read nothing for [`LAST_WORDS`].
+    /// Waits as long as `is_so`, except for a client that is gone and has read nothing for [`LAST_WORDS`].
     fn wait_while<'a>(
         &self,
         mut state: MutexGuard<'a, LineQueue>,
@@ -159,7 +159,7 @@ impl Queue {
         state
     }
 
-    /// Writes lines until no more come; ends early where nobody reads them.
+    /// Writes lines until no more come, or until they have no reader.
     fn write_all(&self, to: &mut File) -> io::Result<()> {
         let mut state = self.state();
         loop {
@@ -209,7 +209,7 @@ fn is_gone() -> bool {
     is_ready(io::stdin(), PollFlags::from_bits_retain(POLLRDHUP))
 }
 
-/// True if nobody is at the other end any more.
+/// True if the other end of the stream has closed it.
 pub fn has_hung_up(stream: impl AsFd) -> bool {
     is_ready(stream, PollFlags::empty())
 }

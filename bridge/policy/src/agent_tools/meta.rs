@@ -163,8 +163,8 @@ pub fn found(tools: &[Findable<'_>], query: &str) -> String {
     said
 }
 
-/// The tools that have every word, those with words in their names first. Where there is none, those that have some of
-/// them, the rarest words counting most: models ask in sentences.
+/// The tools that contain every word, those with words in their names first. If there is none, those with
+/// some of the words, where the rarest count most: models ask in sentences.
 #[must_use]
 pub fn search<'a>(tools: &[Findable<'a>], query: &str) -> Vec<Findable<'a>> {
     let words: Vec<_> = query.split_whitespace().map(str::to_lowercase).collect();

@@ -17,7 +17,7 @@ use sha2::{Digest as _, Sha256};
 /// The longest name that every provider takes, in bytes.
 const LONGEST: usize = 64;
 
-/// Digits of the hash. Where two hashes begin alike, the later name gets twice as many.
+/// Digits of the hash. If two hashes begin alike, the later name gets twice as many.
 const DIGITS: usize = 6;
 
 /// The names of these tools, and the tools of these names.
@@ -81,7 +81,7 @@ impl ToolNames {
     }
 }
 
-/// The name without a hash, where nothing has to be changed for it but the slash, and where it does not look hashed.
+/// The name without a hash, if only the slash has to be changed and the name does not look hashed.
 fn plain(tool: &str) -> Option<String> {
     let name = tool.replacen('/', "_", 1);
     let fits = !name.is_empty() && name.len() <= LONGEST && name.bytes().all(is_taken);

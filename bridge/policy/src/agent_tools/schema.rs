@@ -43,10 +43,10 @@ const HOLDING: [&str; 12] = [
 /// Words that refer to another schema.
 const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
 
-/// How often a root may refer to another schema that is again put together.
+/// How often a root may refer to another combined schema.
 const DEEPEST: usize = 8;
 
-/// Why a schema cannot be said to a provider.
+/// The reason why a schema cannot be given to a provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UnfitSchemaReason {
     /// It is no JSON, or nested too deeply to be read.
@@ -55,7 +55,7 @@ pub enum UnfitSchemaReason {
     NoObject,
     /// This word stands at its root.
     Word(&'static str),
-    /// It refers to what is not in it.
+    /// It refers to something outside it.
     Elsewhere,
     /// A parameter has a name that the provider refuses.
     Parameter,

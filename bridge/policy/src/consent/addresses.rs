@@ -25,8 +25,8 @@ pub fn carries_data(arguments: &str) -> bool {
     with_data(arguments).is_none_or(|urls| !urls.is_empty())
 }
 
-/// The name of what is read on a page: `browser:` with its host, the port if that is not the usual one, and the scheme if
-/// that is not https. None for an address that has no host.
+/// The private name for text from a page: `browser:` with its host, the port if it is unusual, and the scheme
+/// if it is not https. None for an address without a host.
 #[must_use]
 pub fn page_name(url: &str) -> Option<String> {
     let url = Url::parse(url).ok()?;
@@ -111,7 +111,7 @@ fn is_private_host(host: &str) -> bool {
     }
 }
 
-/// The addresses with data in these arguments, in their order, each once; `None` where they are no JSON.
+/// The addresses with data in these arguments, in order, each once. None if the arguments are no JSON.
 fn with_data(arguments: &str) -> Option<Vec<String>> {
     let mut urls = Vec::new();
     each_text(&serde_json::from_str(arguments).ok()?, &mut |text| in_text(text, &mut urls));
@@ -154,8 +154,8 @@ fn in_text(text: &str, urls: &mut Vec<String>) {
     }
 }
 
-/// Finds text that browsers take for an address without `//`: `https:/e.example/x`; and hosts with something behind them:
-/// `e.example/x`.
+/// Finds text that browsers take for an address without `//`, such as `https:/e.example/x`, and hosts
+/// followed by something, such as `e.example/x`.
 fn in_sloppy(text: &str, urls: &mut Vec<String>) {
     let words =
         text.split(|c: char| c.is_whitespace() || ENDS.contains(&c)).filter(|word| !word.contains("//"));

@@ -27,7 +27,7 @@ use crate::access::{self, Right};
 /// How long an answer to a page or a client holds that is not for always, in milliseconds.
 pub const A_WHILE: u64 = 600_000;
 
-/// Answers that stand at most: at this number the oldest that is not [`Cover::Always`] goes. If all are, none goes.
+/// The most answers that stand. At this number, the oldest answer that is not [`Cover::Always`] goes. If all are, none goes.
 const MOST: usize = 4096;
 
 /// The calls that a yes covers.
@@ -39,9 +39,9 @@ pub enum Cover {
     ChatTool,
     /// The writes of this source's tools in this chat.
     ChatServer,
-    /// These private names to this source in this chat.
+    /// These private names to this source, in this chat.
     Flow,
-    /// These private names to this source as long as the client is connected.
+    /// These private names to this source, as long as the client is connected.
     Pair,
     /// This tool for ten minutes.
     TenMinutes,
@@ -105,7 +105,7 @@ pub struct RememberedAnswer {
     pub id: String,
     /// The calls that it covers.
     pub cover: Cover,
-    /// On whose behalf.
+    /// The principal for whom the call is made.
     pub principal: String,
     /// The chat or the client, if the answer holds for one alone.
     pub chat: Option<String>,
@@ -113,17 +113,17 @@ pub struct RememberedAnswer {
     pub source: String,
     /// The tool.
     pub tool: String,
-    /// For a browser, the page. For anything else, the source once more.
+    /// The page for a browser, else the source again.
     name: String,
     /// The hash of the tool's own definition.
     pub hash: Option<[u8; 32]>,
-    /// For `once`: the hash of the call's arguments, byte by byte.
+    /// The hash of the call's arguments, byte by byte, for a yes to one call.
     arguments: Option<Hash>,
     /// The private names that were shown and may leave.
     pub private: Option<Names>,
-    /// Since when.
+    /// The time since which the answer holds.
     pub since: u64,
-    /// Until when.
+    /// The time until which the answer holds.
     pub until: Option<u64>,
 }
 
@@ -293,7 +293,7 @@ impl Answers {
         self.let_in.iter().any(|yes| yes.is_for_entry(call, now))
     }
 
-    /// The right to such a call, which is used up by that.
+    /// The right to such a call. Taking it uses it up.
     pub fn enter(&mut self, call: &Call<'_>, kind: SourceKind, now: u64) -> Option<Right> {
         let at = self.let_in.iter().position(|yes| yes.is_for_entry(call, now))?;
         self.let_in.remove(at);
@@ -312,7 +312,7 @@ impl Answers {
         self.no.retain(|no| no.chat.as_deref() != Some(chat));
     }
 
-    /// Takes back what `is_meant` says; gives it.
+    /// Takes back the answers that `is_meant` names, and returns them.
     pub fn revoke(&mut self, is_meant: impl Fn(&RememberedAnswer) -> bool) -> Vec<RememberedAnswer> {
         let mut gone = Vec::new();
         for list in [&mut self.yes, &mut self.let_in] {

@@ -41,14 +41,14 @@ impl Who {
     }
 }
 
-/// How a chat of the person's treats calls.
+/// The way in which a chat of the person treats calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
     /// Reads run, all else asks.
     Ask,
     /// All runs but what destroys, and what writes after untrusted text.
     Auto,
-    /// Reads run, all else is refused: nobody is there who could be asked.
+    /// Reads run, everything else is refused, since there is nobody to ask.
     Reads,
 }
 
@@ -64,7 +64,7 @@ pub struct Read {
 /// A call, with what Harbor knows of it.
 #[derive(Debug, Clone, Copy)]
 pub struct Call<'a> {
-    /// On whose behalf: `owner`, or an origin.
+    /// The principal for whom the call is made: `owner`, or an origin.
     pub principal: &'a str,
     /// The chat that it belongs to, or a client whose guard is on.
     pub chat: Option<&'a str>,
@@ -80,15 +80,15 @@ pub struct Call<'a> {
     pub schema: Option<&'a str>,
     /// The effect of the tool.
     pub effect: Effect,
-    /// True if the effect is the word of the person or of Harbor's own list. Else it is the word of the tool's server.
+    /// True if the effect was stated by the person or by Harbor's own list. Otherwise the tool's server stated it.
     pub is_sure: bool,
     /// The holding of its source.
     pub holding: Holding,
-    /// The name under which its answer would be private: the source's, or that of the page that it acts in.
+    /// The name under which its answer would be private: the source's name, or that of the page that it acts in.
     pub name: &'a str,
-    /// For a browser: true if the call stays within the page that is open.
+    /// True for a browser's call that stays within the open page.
     pub within: bool,
-    /// For a browser: true if the call only looks at a loaded document, which its page does not notice.
+    /// True for a browser's call that only looks at a loaded document, unnoticed by its page.
     pub looks: bool,
     /// The arguments that are ids of Harbor's.
     pub ids: &'a [&'a str],

@@ -9,7 +9,7 @@
 
 use serde_json::Value;
 
-/// The same JSON in compact form. Text that is no JSON comes out as some text that is none, either.
+/// JSON in compact form, with the same meaning. Invalid JSON stays invalid.
 #[must_use]
 pub fn compact(json: &str) -> String {
     let mut out = String::with_capacity(json.len());

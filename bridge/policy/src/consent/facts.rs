@@ -27,8 +27,8 @@ impl Effect {
         }
     }
 
-    /// By the person's word for the tool, else Harbor's own list, else the tool's `annotations`, a JSON object. What a tool
-    /// declares to destroy is no less by that list.
+    /// The effect that the person has named, else Harbor's own list, else the tool's `annotations`, a JSON
+    /// object. A tool that declares to destroy counts as such even if the list says less.
     #[must_use]
     pub fn of(annotations: Option<&str>, person: Option<Self>, listed: Option<Self>) -> Self {
         let hint = Self::hinted(annotations);
@@ -55,11 +55,11 @@ impl Effect {
 /// The reach of a source: to whom it may send what it is given, the least reach first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reach {
-    /// Nobody: its process has no network, no socket, and no device.
+    /// It may send to nobody, since its process has no network, no socket and no device.
     Closed,
-    /// Only those that Harbor allows: some hosts, one remote address, one page.
+    /// It may send only where Harbor allows: to some hosts, one remote address, or one page.
     Enforced,
-    /// Anybody.
+    /// It may send to anybody.
     Open,
 }
 

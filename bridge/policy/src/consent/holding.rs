@@ -65,7 +65,7 @@ fn reach(profile: &Profile, settings: &SandboxSettings, given: ServerTraits) -> 
     }
 }
 
-/// True if a place is something of the person's: not the system's, nor the server's own, nor its program.
+/// True if a place belongs to the person: neither to the system, nor to the server, nor to its program.
 fn is_theirs(place: &SandboxPlace, facts: &SandboxFacts) -> bool {
     let named = match place.why {
         Why::System | Why::Program | Why::Package | Why::Data | Why::Temporary => return false,
@@ -100,7 +100,7 @@ mod tests {
         NamedPath { path: path.into(), package_root: None, is_cwd }
     }
 
-    /// What holds a server with these settings, whose definition names these.
+    /// The holding of a server with these settings and these named paths.
     fn held(settings: &str, named: Vec<NamedPath>, given: ServerTraits) -> Holding {
         let settings = SandboxSettings::parse(settings).unwrap();
         let granted = settings.read.iter().chain(&settings.write).chain(&settings.sockets).flatten();

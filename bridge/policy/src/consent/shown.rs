@@ -26,23 +26,23 @@ const MOST_FIELDS: usize = 64;
 /// Bytes of a text, and of a key, that are shown.
 const MOST_TEXT: usize = 2000;
 const MOST_KEY: usize = 500;
-/// An array of numbers and short texts is one field, up to so many bytes.
+/// The most bytes for which an array of numbers and short texts is one field.
 const MOST_ROW: usize = 200;
 /// The depth that is shown in fields; anything deeper is shown as JSON.
 const DEEPEST: usize = 32;
 
-/// One argument of a call, as it is shown.
+/// One argument of a call in the form for the person.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Field {
     /// Its key, with those above it: `a.b[0]`.
     pub key: String,
-    /// Its value: a string as it is, anything else as JSON. Hidden characters are written out as `\u{…}`.
+    /// Its value: a string unchanged, anything else as JSON. Hidden characters are written out as `\u{…}`.
     pub text: String,
     /// How many bytes the value has, where `text` is only its beginning.
     pub bytes: Option<u64>,
 }
 
-/// The arguments of a call as fields. What is no JSON object is one field without a key.
+/// The arguments of a call as fields. A text that is no JSON object is one field without a key.
 #[must_use]
 pub fn fields(arguments: &str) -> Vec<Field> {
     let mut shown = Shown::default();
@@ -147,7 +147,7 @@ struct ShownText {
 }
 
 impl ShownText {
-    /// Adds what there is room for. `is_odd`: of a character, behind the one that stands there, whether it is written out.
+    /// Adds the letters that fit. `is_odd` tells, for a letter before another character, if it is written out.
     fn put(&mut self, mut letters: Letters<'_>, most: usize, is_odd: fn(char, char) -> bool) {
         self.bytes += letters.bytes();
         while !self.is_cut

@@ -24,11 +24,11 @@ mod places;
 
 /// Bytes of typed text that are kept, the newest.
 const MOST_KEPT: usize = 256 * 1024;
-/// Larger arguments are not looked at.
+/// Larger arguments are not checked.
 const MOST_ARGUMENTS: usize = 64 * 1024;
 /// Arguments with more values, objects and arrays among them, are not covered.
 const MOST_VALUES: usize = 64;
-/// The choice among constants, and between yes and no, tells something, too: so many bits of it in a call.
+/// The most bits of information in a call by choices among constants, and between yes and no.
 const MOST_BITS: u32 = 16;
 /// Bytes of an id.
 const LONGEST_ID: usize = 64;
@@ -47,7 +47,7 @@ impl Typed {
         Self::default()
     }
 
-    /// The person typed this. What is too old goes: whole texts, or words of the only one.
+    /// Adds a text that the person typed. Text that is too old is dropped: whole texts, or words of the only one.
     pub fn add(&mut self, text: &str) {
         let start = text.ceil_char_boundary(text.len().saturating_sub(MOST_KEPT));
         let whole_words = match start {
@@ -208,8 +208,8 @@ fn has_words(text: &str, words: &str) -> bool {
         })
 }
 
-/// Behind each place where `wanted`, which is not empty, stands in `text`; those that overlap, too. By the table of Knuth,
-/// Morris and Pratt: to try at each place would take minutes for a text of one letter.
+/// The end of each place where the non-empty `wanted` stands in `text`, overlapping ones too. It uses the
+/// table of Knuth, Morris and Pratt, since trying each place would take minutes for a text of one letter.
 fn ends(text: &[u8], wanted: &[u8]) -> impl Iterator<Item = usize> {
     let borders = borders(wanted);
     let mut matched = 0;
@@ -219,7 +219,7 @@ fn ends(text: &[u8], wanted: &[u8]) -> impl Iterator<Item = usize> {
     })
 }
 
-/// For each beginning of `wanted`: how long the longest shorter one is that it ends with.
+/// The table for each beginning of `wanted`: the length of the longest shorter beginning with which it ends.
 fn borders(wanted: &[u8]) -> Vec<usize> {
     let mut borders = vec![0; wanted.len()];
     for at in 1..wanted.len() {
@@ -228,7 +228,7 @@ fn borders(wanted: &[u8]) -> Vec<usize> {
     borders
 }
 
-/// How much of `wanted` stands before the next place, where `matched` stood before this one.
+/// How much of `wanted` matches before the next place, if `matched` bytes matched before this one.
 fn step(wanted: &[u8], borders: &[usize], mut matched: usize, byte: u8) -> usize {
     while matched > 0 && wanted.get(matched) != Some(&byte) {
         matched = borders[matched - 1];

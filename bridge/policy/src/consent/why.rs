@@ -2,19 +2,21 @@
 //!
 //! Must never say what is asked.
 
-/// Why the person is asked, the mildest first.
+/// The reason to ask the person, the mildest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Why {
     /// It changes something.
     Writes,
     /// It changes something, and the model has read text that the person has not typed.
     Untrusted,
-    /// It declares that it destroys, or the person says so.
+    /// Its tool declares that it destroys, or the person says so.
     Destroys,
     /// Something private would leave.
     Leaves,
     /// The client was not given this source.
     FirstUse,
+    /// A server wants a language model's answer.
+    Sampling,
 }
 
 impl Why {
@@ -27,6 +29,7 @@ impl Why {
             Self::Destroys => "destroys",
             Self::Leaves => "leaves",
             Self::FirstUse => "first_use",
+            Self::Sampling => "sampling",
         }
     }
 
@@ -39,6 +42,7 @@ impl Why {
             Self::Destroys => "it may delete or overwrite something",
             Self::Leaves => "private data would leave",
             Self::FirstUse => "you have not let it use this yet",
+            Self::Sampling => "it wants a language model of yours to answer it",
         }
     }
 }

@@ -9,12 +9,12 @@ use super::labels::{INSTANCE_LABEL, SERVER_LABEL};
 pub enum Engine {
     /// Without a daemon, and most often without root.
     Podman,
-    /// With a daemon.
+    /// Docker, which has a daemon.
     Docker,
 }
 
 impl Engine {
-    /// In the order in which they are looked for.
+    /// All engines, in the order in which they are looked for.
     pub const ALL: [Self; 2] = [Self::Podman, Self::Docker];
 
     /// Its program.
@@ -26,7 +26,7 @@ impl Engine {
         }
     }
 
-    /// The one of this name.
+    /// The engine with this name.
     #[must_use]
     pub fn of(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|engine| engine.as_str() == name)
@@ -80,7 +80,7 @@ impl Engine {
     }
 }
 
-/// True if an engine says, on its last line, that it has no such image. Any other failure says nothing of the image.
+/// True if an engine says on its last line that it has no such image. Other failures say nothing about the image.
 #[must_use]
 pub fn is_absent(words: &str) -> bool {
     let last = words.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default().to_ascii_lowercase();

@@ -3,13 +3,13 @@
 //! Owns the reading of references. Must never let a word through that an engine would take for an option, for a file or for
 //! another way of transport.
 
-/// Longer than any reference that is meant.
+/// The most bytes of a reference.
 const MAX: usize = 400;
 
-/// The registry that is meant where none is named.
+/// The registry of a reference that names none.
 const DOCKER_HUB: &str = "docker.io";
 
-/// Podman takes what stands before the first `:` for one of these, and reads files of this machine then.
+/// Podman takes the text before the first `:` for one of these, and then reads files of this machine.
 const TRANSPORTS: &[&str] = &[
     "containers-storage",
     "dir",
@@ -23,7 +23,7 @@ const TRANSPORTS: &[&str] = &[
     "tarball",
 ];
 
-/// Why this is no reference of an image; `None` when it is one.
+/// The fault in a reference of an image. None if there is none.
 #[must_use]
 pub fn wrong(reference: &str) -> Option<&'static str> {
     let (name, digest) = reference.split_once('@').map_or((reference, None), |(n, d)| (n, Some(d)));
@@ -78,14 +78,14 @@ fn is_digest(digest: &str) -> bool {
     hash.len() == 64 && hash.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
 }
 
-/// Begins with a letter or a digit, and goes on with these and some more.
+/// True if a word begins with a letter or a digit, and continues with these and `more`.
 fn is_word(word: &str, more: impl Fn(u8) -> bool) -> bool {
     word.bytes().next().is_some_and(|b| b.is_ascii_alphanumeric())
         && word.bytes().all(|b| b.is_ascii_alphanumeric() || more(b))
 }
 
-/// The reference with its registry. Where none is named, Docker Hub is meant, as Docker does. Podman alone would go by its
-/// settings, or take the registry that answers first.
+/// The reference with its registry. Docker Hub is used if none is named, as by Docker. Podman would use its
+/// own settings, or the registry that answers first.
 #[must_use]
 pub fn whole(reference: &str) -> String {
     let first = reference.split_once('/').map(|(first, _)| first);

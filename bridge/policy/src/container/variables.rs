@@ -68,7 +68,7 @@ const OBEYED: &[&str] = &[
     "TEMP",
 ];
 
-/// How such names begin.
+/// The beginnings of such names.
 const OBEYED_FAMILIES: &[&str] = &[
     "AARDVARK_",
     "BUILDAH_",
@@ -91,10 +91,10 @@ const OBEYED_FAMILIES: &[&str] = &[
     "_",
 ];
 
-/// By which programs find a proxy; also in small letters.
+/// The variables by which programs find a proxy. They count in small letters, too.
 const PROXIES: &[&str] = &["ALL_PROXY", "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY"];
 
-/// Why a variable cannot be given to a container; `None` when it can.
+/// The reason why a variable cannot be given to a container. None if it can.
 #[must_use]
 pub fn wrong(name: &str) -> Option<String> {
     let plain = name.bytes().next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_')

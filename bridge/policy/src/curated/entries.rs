@@ -22,7 +22,7 @@ const BASE: Curated = Curated {
     homepage: REFERENCE,
 };
 
-/// Ordered as they are shown.
+/// The servers in the order in which they are shown.
 pub const CURATED: &[Curated] = &[
     FILESYSTEM,
     MEMORY,
@@ -164,9 +164,9 @@ const BROWSER: CuratedInput = CuratedInput {
     places: &["/opt/google/chrome/chrome", "/usr/bin/chromium", "/opt/microsoft/msedge/msedge"],
 };
 
-/// The grants that a browser needs besides the web. It reads the rest of its installation, which for Debian's Chromium includes
-/// the flags in /etc. Its processes find each other by sockets. Its own sandbox cannot be made inside of Harbor's, so that one is
-/// off.
+/// The grants that a browser needs besides the web. It reads the rest of its installation, which for Debian's
+/// Chromium includes the flags in /etc. Its processes find each other by sockets. Its own sandbox does not
+/// work inside of Harbor's, so it is off.
 const FOR_A_BROWSER: Sandbox = Sandbox {
     read_if_there: &["/etc/chromium.d", "/opt/google/chrome", "/opt/microsoft/msedge"],
     sockets: &["{data}"],

@@ -15,7 +15,7 @@ pub struct Curated {
     pub description: &'static str,
     /// The package or endpoint that is installed.
     pub source: CuratedPackage,
-    /// Its arguments. A placeholder stands alone in its argument, and is as many arguments as the person gives values.
+    /// Its arguments. A placeholder stands alone in its argument, and becomes an argument for each of the person's values.
     pub args: &'static [&'static str],
     /// The inputs that the person fills in.
     pub inputs: &'static [CuratedInput],
@@ -25,15 +25,15 @@ pub struct Curated {
     pub secrets: &'static [CuratedSecret],
     /// The settings of its sandbox.
     pub sandbox: Sandbox,
-    /// Its tools that change nothing, where it does not say so itself.
+    /// Its tools that change nothing, if the server does not say so itself.
     pub reads: &'static [&'static str],
     /// True if it keeps data of one caller for the next one: then each web origin and AI client gets its own process.
     pub stateful: bool,
     /// Words to find it by.
     pub tags: &'static [&'static str],
-    /// Where its code is.
+    /// The address of its code.
     pub repository: &'static str,
-    /// Where it is described.
+    /// The address of its description.
     pub homepage: &'static str,
 }
 
@@ -51,7 +51,7 @@ pub enum CuratedPackage {
 }
 
 impl CuratedPackage {
-    /// As `harbor install` takes it: `npm:…`, `pypi:…`, `oci:…` or the URL.
+    /// The source for `harbor install`: `npm:…`, `pypi:…`, `oci:…` or the URL.
     #[must_use]
     pub fn spec(self) -> String {
         match self {
@@ -74,7 +74,7 @@ pub struct CuratedInput {
     pub many: bool,
     /// True if there must be a value.
     pub required: bool,
-    /// Where it usually is, the best first: the first of these that exists is meant where the person says nothing.
+    /// The usual places, the best first. Without an answer of the person, the first one that exists is taken.
     pub places: &'static [&'static str],
 }
 
@@ -83,9 +83,9 @@ pub struct CuratedInput {
 pub struct CuratedVariable {
     /// Its name.
     pub name: &'static str,
-    /// A sentence that says what it is for.
+    /// A sentence about its purpose.
     pub description: &'static str,
-    /// Its value; none: it is set only if the person gives a value.
+    /// Its value. None if only the person can give it.
     pub value: Option<&'static str>,
 }
 
@@ -96,11 +96,11 @@ pub struct CuratedSecret {
     pub name: &'static str,
     /// A sentence that describes it.
     pub description: &'static str,
-    /// True if the server is of no use without it.
+    /// True if the server is useless without it.
     pub required: bool,
     /// The text before its value in the header: `Bearer `.
     pub prefix: &'static str,
-    /// Where a person gets one.
+    /// The page on which a person gets one.
     pub help_url: &'static str,
 }
 
@@ -111,7 +111,7 @@ pub struct Sandbox {
     pub level: Option<Level>,
     /// None: the level's.
     pub network: Option<NetworkKind>,
-    /// With the network `hosts`.
+    /// The hosts for the network `hosts`.
     pub hosts: &'static [&'static str],
     /// Paths that it may read besides; placeholders stand alone.
     pub read: &'static [&'static str],

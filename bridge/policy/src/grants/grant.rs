@@ -19,7 +19,7 @@ pub const DEFAULT_PROFILE: &str = "default";
 /// The longest name of a profile, in bytes.
 pub const MAX_PROFILE: usize = 128;
 
-/// A profile's name, checked; `None` when it is empty, over [`MAX_PROFILE`] or has control characters.
+/// A profile's name, checked. None if it is empty, over [`MAX_PROFILE`], or has control characters.
 #[must_use]
 pub fn profile(name: &str) -> Option<Arc<str>> {
     let fits = (1..=MAX_PROFILE).contains(&name.len()) && !name.contains(char::is_control);
@@ -31,7 +31,7 @@ pub fn profile(name: &str) -> Option<Arc<str>> {
 pub struct Key {
     /// The origin that asks.
     pub origin: Origin,
-    /// In which profile of the browser, as [`profile`] gives it.
+    /// The profile of the browser, by [`profile`].
     pub profile: Arc<str>,
     /// The scope that is asked for.
     pub scope: Scope,
@@ -118,15 +118,15 @@ impl NewGrant {
 pub struct Grant {
     /// The grant's type.
     pub grant_type: GrantType,
-    /// When it was made, in milliseconds since 1970: for people to read.
+    /// The time when it was made, in milliseconds since 1970, for people.
     pub created_at: u64,
-    /// When it ends, likewise.
+    /// The time of its end, likewise.
     pub expires_at: Option<u64>,
     /// The only tab that it covers; all when absent.
     pub tab: Option<Tab>,
     /// The tools that it covers: those of all servers when absent, none when empty.
     pub tools: Option<Allowlist>,
-    /// When it ends by the clock that decides.
+    /// The time of its end by the deciding clock.
     pub(super) deadline: Option<Millis>,
 }
 
@@ -150,7 +150,7 @@ impl Grant {
     }
 }
 
-/// Why a grant cannot be made.
+/// The reason why a grant cannot be made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InvalidGrantReason {
     /// An ALLOW_ONCE without an end.

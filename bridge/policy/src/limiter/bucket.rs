@@ -24,7 +24,7 @@ impl Bucket {
         Self { level: 0, per_minute: None, at: now }
     }
 
-    /// Adds what has flowed in since the last time. A clock that went back gives nothing, and goes on from there.
+    /// Adds the tokens since the last time. A clock that was set back adds nothing, and counts from there.
     pub(crate) fn refill(&mut self, per_minute: u32, now: Millis) {
         let most = capacity(per_minute);
         self.level = match self.per_minute {
@@ -39,7 +39,7 @@ impl Bucket {
         self.level.saturating_add(gained)
     }
 
-    /// In how many milliseconds there will be a token; none if there is one.
+    /// The milliseconds until there will be a token. None if there is one.
     pub(crate) fn missing(&self) -> Option<u64> {
         let missing = TOKEN.saturating_sub(self.level);
         let rate = self.per_minute.unwrap_or(0).max(1);

@@ -13,7 +13,7 @@ const MAX_IDLE: usize = 10_000;
 /// An entry that can be forgotten.
 pub(super) trait ForgettableEntry {
     fn new(now: Millis) -> Self;
-    /// When it was last used; none while something is under way.
+    /// The time of its last use. None while something is under way.
     fn idle_since(&self) -> Option<Millis>;
     /// True if a new entry would be no different.
     fn is_as_new(&mut self, now: Millis) -> bool;

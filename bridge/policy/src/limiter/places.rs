@@ -9,21 +9,21 @@ use super::ticket::CallTicket;
 
 #[derive(Debug, Default)]
 pub(super) struct OriginSlots {
-    /// How many there are, as the latest request said; 0: no bound.
+    /// The number of places by the latest request; 0 means no bound.
     pub(super) concurrent: u32,
     pub(super) held: u32,
     queue: Queue,
 }
 
-/// How a call gets in.
+/// The way in for a call.
 pub(super) enum SlotRoute {
     Place,
     Queue { displacing: Option<CallTicket> },
 }
 
 impl OriginSlots {
-    /// The way for one more call of this lane: a place or the queue, if there is one. A call that has to make room for it has
-    /// left the queue by then.
+    /// The way for one more call of this lane: a place, or the queue. None if it may not wait. Any call that
+    /// had to make room for it has then left the queue.
     pub(super) fn way(&mut self, lane: u64, limits: &CallLimits) -> Option<SlotRoute> {
         if limits.concurrent == 0 || (self.held < limits.concurrent && self.queue.len() == 0) {
             return Some(SlotRoute::Place);

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 
 use super::ticket::CallTicket;
 
-/// Lanes in the order of their turns; none is empty.
+/// Lanes in the order of their turns. No lane is empty.
 #[derive(Debug, Default)]
 pub(super) struct Queue {
     lanes: VecDeque<Lane>,
@@ -24,7 +24,7 @@ impl Queue {
         self.len
     }
 
-    /// To the end of its lane; a lane that had nothing comes after all the others.
+    /// Adds a call at the end of its lane. A lane without calls comes after all others.
     pub(super) fn push(&mut self, lane: u64, ticket: CallTicket) {
         self.len = self.len.saturating_add(1);
         match self.lanes.iter_mut().find(|known| known.id == lane) {

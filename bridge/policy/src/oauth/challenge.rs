@@ -13,7 +13,7 @@ use super::{MAX_CHALLENGE, scopes};
 pub struct Challenge {
     /// True if there is one.
     pub is_bearer: bool,
-    /// Where the resource's document is.
+    /// The address of the resource's document.
     pub resource_metadata: Option<String>,
     /// The scopes that the request needs.
     pub scopes: Vec<String>,

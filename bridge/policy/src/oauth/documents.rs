@@ -17,7 +17,7 @@ const MAX_SERVERS: usize = 16;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub struct Resource {
-    /// The name that the server gives itself.
+    /// The server's own name for itself.
     pub resource: Option<String>,
     /// Its authorization servers.
     pub authorization_servers: Vec<String>,
@@ -26,7 +26,7 @@ pub struct Resource {
 }
 
 impl Resource {
-    /// Reads the document; none where it is no such thing.
+    /// Reads the document. None if the text is no such document.
     #[must_use]
     pub fn read(text: &[u8]) -> Option<Self> {
         let mut read: Self = serde_json::from_slice(text).ok()?;
@@ -54,19 +54,19 @@ struct Written {
 /// An authorization server's document about itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Issuer {
-    /// Its name, as it was asked for.
+    /// The server's name, as it was asked for.
     pub issuer: String,
-    /// Where the person's browser is sent.
+    /// The address to which the person's browser is sent.
     pub authorization_endpoint: Url,
-    /// Where tokens are had.
+    /// The address that gives tokens.
     pub token_endpoint: Url,
-    /// Where clients make themselves known.
+    /// The address at which clients register.
     pub registration_endpoint: Option<Url>,
-    /// Where tokens are given back.
+    /// The address that takes tokens back.
     pub revocation_endpoint: Option<Url>,
-    /// True if it gives tokens that renew others, when asked for them.
+    /// True if it gives tokens that renew others, when they are requested.
     pub offers_offline: bool,
-    /// How clients show who they are; none where it does not say.
+    /// The ways in which clients can prove who they are; none if the document does not say.
     pub proofs: Option<Vec<String>>,
     /// True if each answer names its issuer.
     pub says_issuer: bool,
@@ -74,16 +74,16 @@ pub struct Issuer {
     pub takes_documents: bool,
 }
 
-/// Why a document is not used.
+/// The reason why a document is not used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unusable {
     /// It is no such document.
     Garbled,
     /// It is about another authorization server.
     Another,
-    /// It does not offer PKCE with S256, without which codes can be stolen.
+    /// It does not offer PKCE with S256, and codes could be stolen.
     NoPkce,
-    /// It names a URL that may not be asked; why.
+    /// It names a URL that may not be asked, for this reason.
     Place(&'static str),
 }
 
@@ -130,7 +130,7 @@ impl Issuer {
         }
     }
 
-    /// That of a server of 2025-03-26 without any document: at the places that MCP gave then.
+    /// The endpoints of a server of 2025-03-26 without any document, at the places that MCP then prescribed.
     #[must_use]
     pub fn by_default(base: &Url) -> Self {
         let at = |path| super::places::at(base, path);

@@ -72,7 +72,7 @@ pub enum LoginEvent<'a> {
     Redirected(&'a str),
 }
 
-/// Why nothing came of it.
+/// The reason why the login failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
     /// The kind of failure.
@@ -105,15 +105,15 @@ pub struct Flow {
     is_refused: bool,
     challenge: Challenge,
     resource: String,
-    /// As its document says them.
+    /// The scopes in its document.
     supported: Vec<String>,
     /// The authorization server's name, and whether it was named by the server's document.
     issuer: String,
     is_named: bool,
     about: Option<Issuer>,
-    /// Why a place gave no answer at all, if one did not.
+    /// The reason why a place gave no answer at all, if one did not.
     trouble: Option<Failure>,
-    /// The place that the server names for what it says about itself, and what came from there instead of that.
+    /// The place of the server's own document, and the answer that came from there instead.
     unread: Option<String>,
     client: Option<Client>,
     scopes: Vec<String>,

@@ -36,7 +36,7 @@ pub fn scopes(text: &str) -> Vec<String> {
     union(text.split(' '))
 }
 
-/// Each scope once, in their order; what is none is left out.
+/// Each scope once, in order. Invalid scopes are left out.
 pub fn union<'a>(scopes: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for scope in scopes {

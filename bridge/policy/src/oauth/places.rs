@@ -29,7 +29,7 @@ pub fn named(text: &str, reach: AllowedAddresses) -> Result<Url, &'static str> {
     }
 }
 
-/// Where the document of a server is, if the server does not say it.
+/// The possible addresses of a server's document, if the server does not name it.
 #[must_use]
 pub fn of_resource(server: &Url) -> Vec<Url> {
     let mut places = vec![well_known(server, "oauth-protected-resource", path(server))];
@@ -38,7 +38,7 @@ pub fn of_resource(server: &Url) -> Vec<Url> {
     places
 }
 
-/// Where the document of an authorization server is, in the order in which MCP wants them asked.
+/// The possible addresses of an authorization server's document, in MCP's order.
 #[must_use]
 pub fn of_issuer(issuer: &Url) -> Vec<Url> {
     let path = path(issuer);
@@ -80,7 +80,7 @@ fn path(url: &Url) -> &str {
     url.path().trim_end_matches('/')
 }
 
-/// The name of a server in requests for tokens: its URL without parts that may be secret, and without a slash that means nothing.
+/// The name of a server in requests for tokens: its URL without possibly secret parts, and without a meaningless slash.
 #[must_use]
 pub fn canonical(server: &Url) -> String {
     let plain = at(server, server.path()).to_string();

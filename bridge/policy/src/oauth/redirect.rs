@@ -14,18 +14,18 @@ pub const MAX_QUERY: usize = 16 * 1024;
 pub enum RedirectAnswer {
     /// The person said yes: what tokens are had for.
     Code(Secret),
-    /// They did not, or it could not be: RFC 6749's word, where it is one that is known.
+    /// The person did not say yes, or it was impossible: RFC 6749's code, if it is a known one.
     Error(&'static str),
 }
 
-/// Why an answer is none.
+/// The reason why an answer is invalid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InvalidRedirectReason {
     /// It repeats another state, or none: somebody else's.
     State,
     /// It is of another authorization server, or does not say of which although this one always does.
     Issuer,
-    /// It has neither code nor error, or one thing twice.
+    /// It has neither a code nor an error, or has a member twice.
     Garbled,
 }
 

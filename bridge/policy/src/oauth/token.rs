@@ -25,7 +25,7 @@ const LEEWAY: u64 = 5_000;
 /// A form to be posted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TokenForm {
-    /// Where to.
+    /// The address to send the form to.
     pub url: String,
     /// The value of the header `Authorization`, where there is one.
     pub basic: Option<Secret>,
@@ -34,7 +34,7 @@ pub struct TokenForm {
 }
 
 impl TokenForm {
-    /// With these fields, and what shows who the client is.
+    /// A form with these fields, and with the client's proof of identity.
     pub(super) fn of(url: &str, client: &Client, fields: &[(&str, &str)]) -> Self {
         let secret = client.secret.as_ref().map_or("", Secret::expose);
         // What grows leaves copies behind.
@@ -78,8 +78,8 @@ pub fn renewal(grant: &Grant) -> Option<TokenForm> {
     Some(TokenForm::of(&grant.token_endpoint, &grant.client, &fields))
 }
 
-/// The request that gives a grant back, where that is possible. It names the refresh token, if there is one; its access tokens
-/// end with it.
+/// The request that gives a grant back, where that is possible. It names the refresh token, if there is one,
+/// since the access tokens end with that token.
 #[must_use]
 pub fn revocation(grant: &Grant) -> Option<TokenForm> {
     let url = grant.revocation_endpoint.as_ref()?;
@@ -90,14 +90,14 @@ pub fn revocation(grant: &Grant) -> Option<TokenForm> {
     Some(TokenForm::of(url, &grant.client, &[("token", token.expose()), ("token_type_hint", kind)]))
 }
 
-/// Why there is no token.
+/// The reason why there is no token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refused {
-    /// It will not be otherwise next time; the word of RFC 6749, where it is one that is known.
+    /// Another try would fail, too: the code of RFC 6749, if it is a known one.
     ForGood(&'static str),
-    /// It may be.
+    /// Another try may succeed.
     ForNow,
-    /// The answer is none.
+    /// The answer is unreadable.
     Garbled,
 }
 

@@ -22,22 +22,22 @@ pub const FETCHER: &str = "harbor-runner-http";
 /// The word of the fetcher before a sentence for people.
 pub const SAID: &str = "refused: ";
 
-/// The words of the fetcher about a file with another SHA-256 than the one that was meant.
+/// The fetcher's words about a file with another SHA-256 than the expected one.
 pub const OTHER_FILE: &str = "is not the expected file";
 
 /// The file in which the fetcher reports what it has unpacked, in the package's directory.
 pub const REPORT: &str = "unpacked.json";
 
-/// Where it unpacks, in the package's directory.
+/// The directory for unpacked files, in the package's directory.
 pub const FILES: &str = "files";
 
-/// Longer addresses are none that is meant.
+/// The most bytes of an address.
 const MAX_URL: usize = 1000;
 
-/// Longer paths in an archive are none that is meant.
+/// The most bytes of a path in an archive.
 const MAX_PATH: usize = 500;
 
-/// A public key of minisign: two letters, its number, 32 bytes; in base64.
+/// The letters of a public key of minisign: two letters, its number and 32 bytes, in base64.
 const KEY: usize = 56;
 
 /// Words of a file's name that say which machine it is for.
@@ -46,19 +46,19 @@ const OF_MACHINES: &[&str] = &[
     "static", "unknown", "x64", "x86", "x86_64",
 ];
 
-/// Ways to pack, as they stand at the end of a name.
+/// The ends of the names of packed files.
 const PACKED: &[&str] = &[".tar.gz", ".tgz", ".zip"];
 
-/// A source, as it was read.
+/// A source in parts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Binary {
-    /// The address as it was written: `{os}` and `{arch}` may stand in it.
+    /// The address in written form. It may contain `{os}` and `{arch}`.
     pub url: String,
     /// The SHA-256 that the file has to have, in hexadecimal digits.
     pub sha256: Option<String>,
     /// The public key of minisign that it has to be signed by.
     pub key: Option<String>,
-    /// Which file of an archive is the program.
+    /// The program's file in an archive.
     pub program: Option<String>,
     /// True if it may come without TLS.
     pub allow_http: bool,
@@ -66,7 +66,7 @@ pub struct Binary {
     pub allow_private: bool,
 }
 
-/// Reads what stands behind `binary:`; gives the name of the package, and the same text in its one form.
+/// Reads the text behind `binary:`. Returns the name of the package, and the text in its one form.
 pub(super) fn spec(text: &str) -> Result<(String, String), String> {
     let binary = Binary::read(text)?;
     Ok((binary.name(), binary.spec()))

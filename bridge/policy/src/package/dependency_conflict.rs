@@ -13,10 +13,10 @@ const NO_MODULE: &str = "ModuleNotFoundError: No module named ";
 /// The words of Node about a missing module of a package.
 const OF_NODE: &[&str] = &["Cannot find module '", "Cannot find package '"];
 
-/// Where the packages of npm are.
+/// The directory of npm's packages.
 const PACKAGES: &str = "/node_modules/";
 
-/// Longer names are none.
+/// The most bytes of a package's name.
 const MAX_NAME: usize = 100;
 
 /// The remedy, if the error is of this kind.
@@ -73,7 +73,7 @@ fn of_node(package: &Package, error: &str) -> Option<String> {
     })
 }
 
-/// A name in quotes, if it is one.
+/// A name in quotes, if the text begins with one.
 fn quoted(text: &str) -> Option<&str> {
     plain(text.strip_prefix('\'')?.split('\'').next()?)
 }

@@ -2,7 +2,7 @@
 //!
 //! Must never say how it is installed.
 
-/// Where a package comes from.
+/// The origin of a package.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ecosystem {
     /// npm, for Node.js.
@@ -31,7 +31,7 @@ impl Ecosystem {
 /// A package that a command line runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Package {
-    /// Where it comes from.
+    /// The origin of the package.
     pub ecosystem: Ecosystem,
     /// The package as the installer is given it: `@scope/name@1.2`, `name==1.2`, `name[extra]>=1`.
     pub spec: String,

@@ -5,7 +5,7 @@
 use crate::sandbox::hint::{Said, said};
 use harbor_ipc_proto::link::runner::Lack;
 
-/// How Python begins to tell of an error.
+/// The beginning of Python's report of an error.
 const TRACEBACK: &str = "Traceback (most recent call last)";
 
 /// Parts of lines that only warn, in small letters: of loggers, of ONNX, of npm.
@@ -29,12 +29,12 @@ pub(super) fn last_line(said: &str) -> &str {
     said.lines().rev().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default()
 }
 
-/// The words of Python and C libraries about a host that nobody knows, where they do not name it.
+/// The words of Python and C libraries about an unknown host that they do not name.
 const UNKNOWN_NAME: &[&str] =
     &["Name or service not known", "Temporary failure in name resolution", "nodename nor servname provided"];
 
-/// That its end was a host that nobody knows. It is the address that is wrong, or the network is missing: no argument of a README's
-/// helps by itself.
+/// The sentence about an unknown host, if that ended the program. The address is wrong, or the network is
+/// missing, so no argument from a README helps by itself.
 pub(super) fn unknown_host(error: &str) -> Option<String> {
     let named = said(error).into_iter().find_map(|said| match said {
         Said::Lacks(Lack::Host(host)) => Some(host),

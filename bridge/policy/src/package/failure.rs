@@ -38,19 +38,19 @@ const NO_WHEELS: &[&str] = &[
 /// The words of pip where nothing fits; the requirement follows them.
 const NOTHING_FITS: &str = "No matching distribution found for ";
 
-/// Why nothing could be resolved without building anything.
+/// The reason why nothing could be resolved without building.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unresolved {
     /// All that fits would have to be built.
     NoWheels,
-    /// There is nothing of this package, or nothing that is built already: pip says the same of both.
+    /// The package does not exist, or no built version of it does: pip says the same of both.
     NothingOf {
         /// The package.
         name: String,
         /// The one version that was wanted of it.
         version: Option<String>,
     },
-    /// For another reason.
+    /// Another reason.
     Otherwise,
 }
 
@@ -75,8 +75,8 @@ pub fn unresolved(said: &str) -> Unresolved {
     }
 }
 
-/// Why an installation failed, as the end of the sentence "the package could not be installed: …"; `None` where the
-/// installer's own words have to do.
+/// The reason of a failed installation, as the end of the sentence "the package could not be installed: …".
+/// None if only the installer's own words can tell.
 #[must_use]
 pub fn reason(package: &Package, said: &str) -> Option<String> {
     if package.ecosystem == Ecosystem::Binary {
@@ -113,8 +113,7 @@ const NO_VERSION: &[&str] = &[
     " was not found in the package registry",
 ];
 
-/// That what was locked, in this version, cannot be had any more, in the same place of the same sentence; `None` where
-/// something else is wrong.
+/// Says in the same sentence that the locked version can no longer be had. None if something else is wrong.
 #[must_use]
 pub fn gone(package: &Package, version: &str, said: &str) -> Option<String> {
     let says = |words: &[&str]| words.iter().any(|words| said.contains(words));
@@ -135,7 +134,7 @@ pub fn gone(package: &Package, version: &str, said: &str) -> Option<String> {
     }
 }
 
-/// Why there is nothing of a package, or of one version of it.
+/// The reason why a package, or one version of it, does not exist.
 #[must_use]
 pub fn not_there(package: &Package, name: &str, version: Option<&str>, on: &str) -> String {
     let what = match version {
@@ -145,11 +144,11 @@ pub fn not_there(package: &Package, name: &str, version: Option<&str>, on: &str)
     if name == package.name { what } else { format!("it needs {name}, and {what}") }
 }
 
-/// How npm begins the line that says what is wrong.
+/// The beginning of npm's line with the fault.
 const CODES: &[&str] = &["npm error code ", "npm ERR! code "];
 
-/// The words of an installer, with npm's code line first. All that npm says behind it may be longer than what is kept. `lines`:
-/// the known lines of its log, newest last.
+/// The words of an installer, with npm's code line first. The text behind that line may be longer than the
+/// kept part. `lines` are the known lines of its log, newest last.
 #[must_use]
 pub fn with_code_first<'a>(said: &str, lines: impl DoubleEndedIterator<Item = &'a str>) -> String {
     let is_code = |line: &&str| CODES.iter().any(|start| line.starts_with(start));
@@ -171,7 +170,7 @@ fn is_unreachable(said: &str) -> bool {
     UNREACHABLE.iter().any(|words| said.contains(words))
 }
 
-/// Harbor's own program says it as it is to be shown.
+/// The reason in the words of Harbor's own program, which are meant for the person.
 fn of_binary(said: &str) -> Option<String> {
     said.lines().rev().find_map(|line| line.strip_prefix(binary::SAID)).map(ToOwned::to_owned)
 }
@@ -221,10 +220,10 @@ fn of_pypi(package: &Package, said: &str) -> Option<String> {
 const OTHER_PYTHON: &[&str] = &["Requires-Python ", "does not satisfy Python", "requires a different Python"];
 /// Harbor's own of that.
 const NO_PYTHON: &str = "no matching version supports the installed Python";
-/// How they go on.
+/// The text that follows in these sentences.
 const REQUIRES: &str = ": it requires ";
 
-/// That what there is is for another Python, as the end of the same sentence; `None` where that is not said.
+/// Says as the end of the same sentence that the existing versions are for another Python. None if the words do not say so.
 #[must_use]
 pub fn other_python(said: &str) -> Option<String> {
     let says_so =

@@ -34,13 +34,13 @@ const SAFE: &[&str] = &[
     "protocol.version=2",
 ];
 
-/// Where the repository is checked out.
+/// The directory of the checked-out repository.
 #[must_use]
 pub fn source_dir(dir: &str) -> String {
     format!("{dir}/src")
 }
 
-/// Where its package is.
+/// The directory of its package.
 #[must_use]
 pub fn package_dir(package: &Package, dir: &str) -> String {
     let source = source_dir(dir);

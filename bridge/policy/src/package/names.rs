@@ -2,7 +2,7 @@
 //!
 //! Must never let a word through that an installer would take for an option, a path or an address.
 
-/// Longer than any name or version that is meant.
+/// The most bytes of a name or version.
 pub(super) const MAX_SPEC: usize = 300;
 
 /// npm's own limit.

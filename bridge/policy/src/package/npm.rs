@@ -18,8 +18,8 @@ pub const LOCK: &str = "package-lock.json";
 const QUIET: &[&str] =
     &["--no-audit", "--no-fund", "--no-progress", "--loglevel=http", "--fetch-retry-mintimeout=1000"];
 
-/// The program that fetches repositories, whatever an `.npmrc` names: npm prepares what it has fetched, and has another npm do
-/// that, which obeys the `.npmrc` there. One that fails is told to that one, too.
+/// The option that names the program to fetch repositories, whatever an `.npmrc` names. npm has another npm
+/// prepare a fetched repository, which obeys its `.npmrc`. A program that fails is passed on to that npm, too.
 fn git(may_build: bool) -> &'static str {
     if may_build { "--git=git" } else { "--git=false" }
 }
@@ -35,18 +35,18 @@ pub(super) fn resolve(dir: &str, spec: &str, may_build: bool) -> Step {
     line(&[&["npm", "install", "--prefix", dir], &only, QUIET, &["--", spec]])
 }
 
-/// Which version is the newest. npm goes back in silence to one whose `engines` admit the Node that is here.
+/// Asks for the newest version. npm silently takes an older one whose `engines` admit the present Node.
 #[must_use]
 pub fn newest(name: &str) -> Step {
     let asked = ["--", name, LATEST, ENGINES];
     line(&[&["npm", "view", "--json", NO_SCRIPTS, "--loglevel=error"], &asked])
 }
 
-/// The fields that npm is asked for. Where there are two, each answer begins with its field.
+/// The fields that npm is asked for. If there are two, each answer begins with its field.
 const LATEST: &str = "dist-tags.latest";
 const ENGINES: &str = "engines.node";
 
-/// Which version that says, in one of its lines.
+/// The newest version, in one of the answer's lines.
 #[must_use]
 pub fn newest_of(said: &str) -> Option<&str> {
     let version = answer(said, LATEST).or_else(|| said.trim().strip_prefix('"')?.strip_suffix('"'))?;
@@ -92,8 +92,8 @@ pub fn runs_scripts(lock: &str) -> bool {
     })
 }
 
-/// Drops from a lock file what a package names as optional and no entry is there for, as npm leaves out what it does not find: `npm ci`
-/// refuses such a file. Whether there was any. All that has an entry keeps its hash.
+/// Drops optional dependencies without an entry from a lock file: npm leaves out packages that it does not
+/// find, and `npm ci` refuses such a file. True if there were any. All entries keep their hashes.
 pub fn drop_absent(lock: &mut Value) -> bool {
     let Some(packages) = lock.get_mut("packages").and_then(Value::as_object_mut) else { return false };
     let places: BTreeSet<String> = packages.keys().cloned().collect();

@@ -7,17 +7,17 @@ use super::Ecosystem;
 use crate::nodes::Range;
 use crate::pythons::Requirement;
 
-/// The newest version of a package, where it does not fit this machine.
+/// The newest version of a package, if it does not fit this machine.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct UnfitVersion {
-    /// Which one: uv does not say that of each.
+    /// The newest version. uv does not always name it.
     pub newest: Option<String>,
-    /// The Python or Node that it requires, where none such is here.
+    /// The Python or Node that it requires, if there is none here.
     pub requires: Option<String>,
 }
 
 impl UnfitVersion {
-    /// Which it is, and what is lacking for it; `None` where the newest one fits.
+    /// The newest version, and what it lacks. None if it fits.
     #[must_use]
     pub fn why(&self, kind: &str) -> Option<String> {
         let newest = match (&self.newest, &self.requires) {
@@ -38,7 +38,7 @@ impl UnfitVersion {
         Some(format!("{newest} {lacks}"))
     }
 
-    /// That a version is not the newest one.
+    /// The sentence that a version is not the newest one.
     #[must_use]
     pub fn sentence(&self, kind: &str, version: &str) -> Option<String> {
         Some(format!("{version} is not the newest version: {}", self.why(kind)?))
@@ -50,7 +50,7 @@ fn lacks(what: &str, requires: &str, step: Option<String>) -> String {
     format!("requires {what} {requires}, which this machine does not have{step}")
 }
 
-/// Why an upgrade does not go from one version to an older one by itself, and how that is done on purpose.
+/// The reason why an upgrade does not take an older version by itself, with the command that does it on purpose.
 #[must_use]
 pub fn goes_back(id: &str, (before, after): (&str, &str), why: Option<&str>) -> String {
     let what =
@@ -61,7 +61,7 @@ pub fn goes_back(id: &str, (before, after): (&str, &str), why: Option<&str>) -> 
     )
 }
 
-/// True if a version is older than another one of its package. A version that is no number (a commit, a hash) never is.
+/// True if a version is older than another version of its package. A version that is no number (a commit, a hash) never is.
 #[must_use]
 pub fn is_older(ecosystem: Ecosystem, version: &str, than: &str) -> bool {
     match ecosystem {
@@ -94,7 +94,7 @@ fn of_npm(text: &str) -> Option<OfNpm<'_>> {
 /// The epoch, the numbers without zeros behind them, and what comes before a whole one or after it.
 type OfPython = (u64, Vec<u64>, ReleaseStage);
 
-/// Ordered as it is: alpha, beta, candidate or whole; what came after that; what was on its way there.
+/// The stage of a release, ordered: alpha, beta, candidate or whole; then post-releases; then development releases.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct ReleaseStage {
     early: (u8, u64),

@@ -7,7 +7,7 @@ use super::names::{is_python_name, is_python_version, python_spec};
 use super::step::{Step, line};
 use crate::pythons::{Version, version};
 
-/// Where it stands what is wanted, for uv.
+/// The file with the wanted packages, for uv.
 pub const WANTED: &str = "requirements.in";
 /// The versions that a repository says by its own lock.
 pub const WITHIN: &str = "constraints.txt";
@@ -42,7 +42,7 @@ fn python(dir: &str) -> String {
     format!("{dir}/venv/bin/python")
 }
 
-/// With the usual Python, unless another one is named by its path.
+/// Makes the environment with the usual Python, unless another one is named by its path.
 #[must_use]
 pub fn environment(dir: &str, has_uv: bool, python: Option<&str>) -> Step {
     let venv = venv(dir);
@@ -78,7 +78,7 @@ pub fn within(name: &str, version: &str, with: &[String]) -> Option<String> {
     (is_one && !with.iter().any(same)).then(|| format!("{name}=={version}"))
 }
 
-/// As all spellings of a name are compared.
+/// The form in which all spellings of a name are compared.
 fn canonical(name: &str) -> String {
     name.to_ascii_lowercase().replace(['_', '.'], "-")
 }
@@ -108,7 +108,7 @@ fn report(dir: &str, wanted: &[&str], within: &[&str], may_build: bool) -> Step 
     line(&[&[&python], pip, &how, QUIET, built(may_build), within, &["--"], wanted])
 }
 
-/// Where it stands that something newer is wanted, for uv.
+/// The file that asks for something newer, for uv.
 pub const WANTED_NEWER: &str = "newer.in";
 /// The files with newer versions: that of pip, and that of uv.
 pub const NEWER: [&str; 2] = ["newer.json", "newer.txt"];
@@ -119,9 +119,9 @@ pub fn newer_than(name: &str, version: &str) -> String {
     format!("{name}>{version}")
 }
 
-/// Looks for a newer version, whatever it requires. A resolver goes back in silence to an old version that is built already, or
-/// whose packages are, or that this Python suffices for. For a version that needs another Python, pip says which one, if it is
-/// asked for one of `any_python`. uv says it where it finds no version.
+/// Looks for a newer version, whatever it requires. A resolver silently takes an old version if that is built
+/// already, if its packages are, or if this Python suffices for it. For a version that needs another Python,
+/// pip names that Python only with `any_python`. uv names it when it finds no version.
 #[must_use]
 pub fn newer(dir: &str, wanted: &str, has_uv: bool, may_build: bool, any_python: bool) -> Step {
     let python = python(dir);
@@ -156,7 +156,7 @@ pub fn of_other_python(said: &str) -> Option<&str> {
     is_python_version(version).then_some(version)
 }
 
-/// Which versions there are of a package, built or not; nothing of it is fetched.
+/// Lists the versions of a package, built or not. Nothing of it is fetched.
 #[must_use]
 pub fn versions(dir: &str, name: &str) -> Step {
     let quiet = ["--no-input", "--disable-pip-version-check"];

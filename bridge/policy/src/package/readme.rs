@@ -22,14 +22,14 @@ use crate::credentials::is_secret_name;
 use crate::environment::wrong_of_others;
 use crate::telltale::is_secret_value;
 
-/// More of a README is not looked at, in bytes.
+/// The most bytes of a README that are read.
 pub const MAX_README: usize = 256 << 10;
-/// More of one start is none that a person would type.
+/// The most arguments of one start that a person would type.
 const MAX_ARGS: usize = 24;
-/// A longer argument or value is no example, in bytes.
+/// The most bytes of an example's argument or value.
 const MAX_WORD: usize = 200;
 
-/// Words by which a server is told to wait at a port, where nobody would ask it.
+/// Words that tell a server to wait at a port, where Harbor would not ask it.
 const AT_A_PORT: &[&str] = &[
     "http",
     "sse",
@@ -42,8 +42,8 @@ const AT_A_PORT: &[&str] = &[
     "--port",
 ];
 
-/// How a README starts the server of this package. `said`: what the server itself has said, which may name the variable for what
-/// the README gives as an argument.
+/// How a README starts the server of this package. `said` is the server's own output, which may name the
+/// variable for an argument of the README.
 #[must_use]
 pub fn start_in(readme: &str, package: &Package, said: &str) -> Option<ReadmeStart> {
     let readme = &readme[..readme.floor_char_boundary(MAX_README)];
@@ -142,7 +142,7 @@ fn waits_at_a_port(args: &[String]) -> bool {
         .any(|arg| says(arg) || arg.split_once('=').is_some_and(|(name, value)| says(name) || says(value)))
 }
 
-/// The variables that somebody else may name; `None` where there are more than a person would type.
+/// The variables that others may name. None if there are more than a person would type.
 fn variables(entry: &Value) -> Option<Vec<(String, Option<String>)>> {
     let env = entry["env"].as_object().into_iter().flatten();
     let named = env.filter(|(name, _)| wrong_of_others(name).is_none());

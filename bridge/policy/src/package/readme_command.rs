@@ -9,7 +9,7 @@ use crate::apis::service_of;
 use crate::credentials::is_secret_name;
 use crate::sandbox::hint::shell;
 
-/// A longer command nobody reads before they type it, in bytes.
+/// The most bytes of a command that a person would read before typing it.
 const MAX_COMMAND: usize = 600;
 
 /// The arguments and names that the person has given already.
@@ -71,7 +71,7 @@ pub(super) fn from_readme(
     (told.len() <= MAX_COMMAND).then(|| told + &foreign)
 }
 
-/// A key of another service is worth more than a server's start: who is told to give one is told whose advice that is.
+/// Says whose advice it is to give a key of another service, since such a key is worth more than a server's start.
 fn foreign<'a>(names: impl Iterator<Item = &'a str>) -> String {
     let of_others: Vec<_> = names.filter_map(|name| Some((name, service_of(name)?))).collect();
     let Some((last, others)) = of_others.split_last() else { return String::new() };

@@ -13,7 +13,7 @@ use url::Url;
 
 use super::Ecosystem;
 
-/// Longer addresses are none, in bytes.
+/// The most bytes of an address.
 const LONGEST: usize = 1024;
 
 /// A file of settings, and what it becomes.
@@ -82,7 +82,7 @@ impl RegistrySettingsFile {
     }
 }
 
-/// As it is shown: without a name or a password.
+/// An address in the form for people: without a name or a password.
 #[must_use]
 pub fn shown(address: &str) -> String {
     Url::parse(address)
@@ -125,7 +125,7 @@ fn of_uv(text: &str) -> Option<&str> {
     default.or(top)
 }
 
-/// The value of one of these names in the tables that are meant. Before the first table, the table is empty.
+/// The value of one of these names in the tables that `is_meant` chooses. Before the first table, its line is empty.
 fn in_table<'a>(text: &'a str, is_meant: impl Fn(&str) -> bool, names: &[&str]) -> Option<&'a str> {
     let mut table = "";
     text.lines().map(str::trim).find_map(|line| {

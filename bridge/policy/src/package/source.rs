@@ -13,9 +13,9 @@ use super::names::{is_word, npm_spec, python_spec};
 /// The kinds that can be installed, for sentences.
 pub const KINDS: &str = "npm:, pypi:, git:, binary:";
 
-/// Longer than any address that is meant.
+/// The most bytes of an address.
 const MAX_URL: usize = 1000;
-/// Longer than any branch, tag or directory that is meant.
+/// The most bytes of a branch, tag or directory.
 const MAX_REFERENCE: usize = 200;
 /// The word before a directory in a repository, as pip writes it.
 const SUBDIRECTORY: &str = "subdirectory=";
@@ -23,10 +23,10 @@ const SUBDIRECTORY: &str = "subdirectory=";
 /// Ways by which git may fetch. Others run programs that the address names.
 const TRANSPORTS: &[&str] = &["https", "ssh", "file"];
 
-/// Texts before and behind the name that is meant.
+/// Texts before and behind the package's own name.
 const BEFORE: &[&str] = &["mcp-server-", "mcp-", "server-"];
 const BEHIND: &[&str] = &["-mcp-server", "-server-mcp", "-mcp", "-server", ".git"];
-/// Names that say nothing: what stands before the `/` is meant.
+/// Names that say nothing, so the text before the `/` becomes the name.
 const NAMELESS: &[&str] = &["mcp", "server", "mcp-server"];
 
 /// The package that a source means, with these arguments.
@@ -52,7 +52,7 @@ pub fn read(source: &str, args: &[String]) -> Result<Package, String> {
     Ok(Package { ecosystem, spec, name, program: None, args: args.to_vec(), with: Vec::new() })
 }
 
-/// A package of PyPI that is to be installed beside another one, as the installer is given it.
+/// A package of PyPI to install beside another one, in the form for the installer.
 ///
 /// # Errors
 /// A sentence about what is wrong with it.
@@ -61,7 +61,7 @@ pub fn beside(text: &str) -> Result<String, String> {
     spec.ok_or_else(|| format!("{text} is not the name of a PyPI package; write it as name or name==1.2.3"))
 }
 
-/// True if a command is meant as a source.
+/// True if a command is in fact a source.
 #[must_use]
 pub fn is_source(command: &str) -> bool {
     ["npm:", "pypi:", "git:", "binary:"].iter().any(|kind| command.starts_with(kind))
@@ -139,7 +139,7 @@ impl Package {
         format!("{}:{}", self.ecosystem.as_str(), self.spec)
     }
 
-    /// The address and what is wanted of it, of a package of git or one that is downloaded.
+    /// The address of a package of git or of a download, and the wanted version.
     #[must_use]
     pub fn address(&self) -> (&str, Option<&str>) {
         let (address, reference, _) = parts(&self.spec);
@@ -152,7 +152,7 @@ impl Package {
         parts(&self.spec).2.filter(|_| self.ecosystem == Ecosystem::Git)
     }
 
-    /// The repository at a branch, tag or commit, or as it is, with the same directory.
+    /// The repository at a branch, tag or commit, or unchanged, with the same directory.
     fn at(&self, reference: Option<&str>) -> String {
         let directory = self.directory().map(|directory| format!("{SUBDIRECTORY}{directory}"));
         let behind: Vec<_> = reference.into_iter().chain(directory.as_deref()).collect();
@@ -169,7 +169,7 @@ impl Package {
         path.filter(|path| self.ecosystem == Ecosystem::Git && !path.contains('%'))
     }
 
-    /// The same package in exactly this version; `None` when that is no version.
+    /// This package in exactly this version. None if the text is no version.
     #[must_use]
     pub fn exactly(&self, version: &str) -> Option<Self> {
         let of = |text: String| read(&text, &self.args).ok();

@@ -33,8 +33,8 @@ pub fn of_trial(server: &SandboxSettings) -> SandboxSettings {
     SandboxSettings { network, ..without_grants(server) }
 }
 
-/// Where programs are is all that is taken over of the server's own variables: what is compiled for it is compiled by the
-/// same programs that run it.
+/// The PATH is the only variable that an installer gets from the server, so that the same programs compile
+/// and run it.
 #[must_use]
 pub fn variables(server: &BTreeMap<String, String>) -> BTreeMap<String, String> {
     server

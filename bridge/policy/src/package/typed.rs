@@ -1,10 +1,10 @@
 //! A package as a person types it.
 //!
-//! Owns its quotes for a shell. Must never read what is typed: that is `source`'s.
+//! Owns its quotes for a shell. Must never read typed text: `source` does.
 
 use super::Package;
 
-/// As it is typed.
+/// The source of a package, as a person types it.
 #[must_use]
 pub fn source_of(package: &Package) -> String {
     let source = package.source();

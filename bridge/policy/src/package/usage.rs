@@ -12,7 +12,7 @@ use super::{Ecosystem, Package};
 
 pub use super::readme_command::GivenArguments;
 
-/// How the line begins that says how a program is called.
+/// The beginnings of the line that shows a program's usage.
 const USAGE: &[&str] = &["usage:", "usage -"];
 
 /// Words by which a program says that it lacks an argument, in one line.
@@ -40,8 +40,8 @@ const ASKS: &[&str] =
 const OF_ARGUMENTS: &[&str] =
     &["as an argument", "as argument", "command line argument", "command-line argument"];
 
-/// True if a server that did not start has said that arguments are missing, or how it is called. `names_variable`: it has named a
-/// variable that it lacks. Then a text that only says how it is called is about something else.
+/// True if a server that did not start has said that arguments are missing, or has shown its usage.
+/// `names_variable` is true if it has named a missing variable. Then a usage text alone is about something else.
 pub(crate) fn wants_arguments(said: &str, names_variable: bool) -> bool {
     let lines = || said.lines().map(|line| without_number(line.trim()).to_ascii_lowercase());
     let has = |line: &str, words: &[&str]| words.iter().any(|words| line.contains(words));
@@ -57,7 +57,7 @@ fn without_number(line: &str) -> &str {
         .map_or(line, |(_, rest)| rest)
 }
 
-/// How a line begins, or what it has, that says that a program waits for requests at a port.
+/// Parts or beginnings of lines in which a program says that it waits for requests at a port.
 const LISTENS: &[&str] = &[
     "server listening on",
     "listening on port",
@@ -76,15 +76,15 @@ pub fn listens(said: &str) -> bool {
 /// The words of Python where a server was written for version 1 of MCP's SDK but got a newer one, which nothing forbids.
 const OF_OLD_SDK: &[&str] = &["'Server' object has no attribute", "from 'mcp.", "No module named 'mcp."];
 
-/// The sentence about such a server, and the option that mends it.
+/// The sentence about such a server, and the option that helps.
 const OLD_SDK: &str = "it was written for an older version of MCP's Python SDK";
 const WITH_OLD_SDK: &str = "--with 'mcp<2'";
 
 /// The sentence about a server that waits at a port.
 const AT_A_PORT: &str = "it listens on a port instead of reading its standard input";
 
-/// The advice about a server that said this when it did not start, if there is any. `named`: the variable that it says it lacks;
-/// `readme`: the README of its package.
+/// The advice about a server that said this when it did not start, if there is any. `named` is the variable
+/// that it says it lacks. `readme` is the README of its package.
 #[must_use]
 pub fn next_try(
     package: &Package,
@@ -126,7 +126,7 @@ fn by_its_words(package: &Package, said: &str, names_variable: bool, is_old: boo
     endpoint(said).or_else(|| listens(said).then(told))
 }
 
-/// That it is a server of HTTP, by the address that it names as its endpoint: nobody starts one for Harbor.
+/// The sentence that it is a server of HTTP, by the address that it names as its endpoint. Harbor does not start such servers.
 fn endpoint(said: &str) -> Option<String> {
     let words = said.split(|c: char| c.is_whitespace() || "\"'`,;()<>".contains(c));
     let is_endpoint = |word: &&str| {
@@ -138,7 +138,7 @@ fn endpoint(said: &str) -> Option<String> {
     Some(format!("{AT_A_PORT}: start it yourself, then run `harbor install {address}`"))
 }
 
-/// How addresses begin at which it is reached from here.
+/// The beginnings of addresses of this machine.
 const OF_THIS_MACHINE: &[&str] = &["http://localhost:", "http://127.0.0.1:", "http://[::1]:"];
 
 #[cfg(test)]

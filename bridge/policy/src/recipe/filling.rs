@@ -26,7 +26,7 @@ pub(super) struct Value {
 /// The values of each placeholder, by its name.
 pub(super) type PlaceholderValues<'a> = BTreeMap<&'a str, Value>;
 
-/// How much may still be made.
+/// The amount of text that may still be made.
 #[derive(Debug)]
 pub(super) struct Budget(usize);
 
@@ -53,8 +53,8 @@ enum TemplatePart<'t> {
 /// A part of a word, and whether the person said it.
 type WordPiece<'t> = (&'t str, bool);
 
-/// A text with its placeholders filled: once for each combination of their values; none when one has no value. Braces around
-/// anything that is no placeholder stay as they are.
+/// A text with its placeholders filled, once for each combination of their values. Empty if a placeholder has
+/// no value. Braces around anything else stay.
 ///
 /// # Errors
 /// It would be too long.
@@ -67,8 +67,8 @@ pub(super) fn filled(
     Ok(words(&parts, budget)?.map(|pieces| joined(&pieces)).collect())
 }
 
-/// A group of arguments with its placeholders filled, repeated for each value of its placeholder. `of_others`: none of the
-/// arguments may name a place that the person did not name.
+/// A group of arguments with its placeholders filled, repeated for each value of its placeholder. With
+/// `of_others`, no argument may name a place that the person did not name.
 ///
 /// # Errors
 /// It would be too long, or names a place.
@@ -122,7 +122,7 @@ pub(super) fn placeholder<'t>(
     })
 }
 
-/// All combinations; the first placeholder changes first. What they cost is taken before one is made.
+/// All combinations, in which the first placeholder changes first. Their cost is taken before the first is made.
 fn words<'t>(
     parts: &[TemplatePart<'t>],
     budget: &mut Budget,
@@ -168,8 +168,8 @@ fn joined(pieces: &[WordPiece<'_>]) -> String {
     pieces.iter().map(|(text, _)| *text).collect()
 }
 
-/// A word with a letter instead of each place that the person named: what names a place then is not theirs alone. A piece of a
-/// place (`/`, `.`, `:`) is none by itself, so what others make of it is theirs.
+/// A word in which a letter replaces each place that the person named. If it still names a place, others have
+/// named it. A mere piece of a place (`/`, `.`, `:`) is not replaced, so what others make of it counts as theirs.
 fn as_judged(pieces: &[WordPiece<'_>]) -> String {
     let last_of_others = pieces.iter().rposition(|(_, of_person)| !of_person);
     let mut all = String::new();

@@ -17,25 +17,25 @@ use crate::environment::wrong_of_others;
 use super::server_json::{InstallOption, KNOWS_DATA};
 use super::{Kind, MOST, Recipe, RecipeSecret, RecipeVariable, pattern, source};
 
-/// A longer file is none, in bytes.
+/// The most bytes of a manifest.
 pub const MAX: usize = 256 << 10;
-/// Longer texts are cut, in characters: names, what is said, and values.
+/// The most characters of names, descriptions and values. Longer texts are cut.
 const MAX_NAME: usize = 100;
 const MAX_WORDS: usize = 500;
 const MAX_VALUE: usize = 2000;
-/// More ways are not looked at.
+/// The most ways that are read.
 const MOST_WAYS: usize = 16;
 
-/// A manifest, as it was read.
+/// A manifest in parts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Manifest {
     /// A name for people.
     pub title: String,
     /// Its own description.
     pub description: String,
-    /// Where its code is.
+    /// The address of its code.
     pub repository: Option<String>,
-    /// How it can be had.
+    /// The ways to install it.
     pub ways: Vec<InstallOption>,
     /// The least version of the runtime, for the first of these ways.
     pub minimum: Option<String>,
@@ -138,7 +138,7 @@ fn is_hidden(c: char) -> bool {
     c.is_control() || hidden::is_hidden(' ', c)
 }
 
-/// The part that all ways have in common: variables and secrets, or why nobody can give them.
+/// The part that all ways share: variables and secrets, or the reason why they cannot be given.
 #[derive(Debug, Default)]
 struct Declared {
     recipe: Recipe,
@@ -194,7 +194,7 @@ impl Declared {
     }
 }
 
-/// A text, or what JSON has beside it that is written as one.
+/// A text, or a number or truth value in the form of a text.
 fn scalar(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
@@ -240,7 +240,7 @@ fn secret(declared: &Value, notes: &mut Vec<String>) -> RecipeSecret {
     }
 }
 
-/// Harbor obtains no tokens of a provider for programs that run here: what such a program reads them from is a secret.
+/// Harbor obtains no tokens of a provider for programs that run here: the variable that such a program reads is a secret.
 fn add_oauth(all: &mut Declared, oauth: &Value, notes: &mut Vec<String>) {
     let (provider, description) =
         (words(oauth, "provider", MAX_NAME), words(oauth, "description", MAX_WORDS));
@@ -322,7 +322,7 @@ fn address(kind: &str, package: &Value, near: Near<'_>) -> Result<String, String
     }
 }
 
-/// Without an address, and with its own, the repository that the manifest lies in is meant, at the commit that was read.
+/// The repository of a manifest without an address, or with its own: the one that it lies in, at the commit that was read.
 fn repository_of(url: &str, near: Near<'_>) -> Result<String, String> {
     let plain = |text: &str| {
         let text = text.trim_start_matches("git+").trim_start_matches("git:");

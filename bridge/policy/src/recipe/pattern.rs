@@ -5,20 +5,20 @@
 
 use regex::RegexBuilder;
 
-/// A longer one is none.
+/// The most bytes of a pattern.
 const MAX: usize = 512;
 /// The most memory that a compiled pattern may take, in bytes.
 const MAX_SIZE: usize = 1 << 20;
-/// How deep it may nest.
+/// The deepest nesting of a pattern.
 const MAX_NEST: u32 = 32;
 
-/// True if the pattern can be used. One that looks ahead or back, or that becomes too large, cannot.
+/// True if the pattern can be used. A pattern that looks ahead or back, or that becomes too large, cannot.
 #[must_use]
 pub fn is_usable(pattern: &str) -> bool {
     compiled(pattern).is_some()
 }
 
-/// The value that is expected instead of this one; `None` when it is right, or nobody can tell.
+/// The description of an expected value. None if this value is right, or the pattern cannot tell.
 #[must_use]
 pub fn expected(pattern: &str, placeholder: Option<&str>, value: &str) -> Option<String> {
     let is_right = compiled(pattern).is_none_or(|pattern| pattern.is_match(value));

@@ -41,13 +41,13 @@ pub struct Files {
     pub documents: Vec<(&'static str, Result<Vec<u8>, String>)>,
     /// The `LANGUAGES` that are there.
     pub languages: Vec<(&'static str, &'static str)>,
-    /// The package that it is itself, or why it is none that can be run.
+    /// The package that the repository itself is, or the reason why it cannot be run.
     pub own: Result<Content, String>,
     /// True if it has a `package.json`, a `pyproject.toml` or a `setup.py`.
     pub is_package: bool,
 }
 
-/// How its server is had.
+/// The way to get its server.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FoundManifest {
     /// The file that says so.

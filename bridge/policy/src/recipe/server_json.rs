@@ -18,22 +18,22 @@ use super::source::{self, InstallSource};
 use super::unfilled::MAX_WORD;
 use super::{MOST, Recipe, RecipeInput, RecipeSecret, RecipeVariable, Unfilled};
 
-/// Registries that are meant where none is named.
+/// Registries for packages that name none.
 const USUAL: &[(&str, &[&str])] = &[
     ("npm", &["https://registry.npmjs.org"]),
     ("pypi", &["https://pypi.org"]),
     ("oci", &["https://docker.io", "https://ghcr.io"]),
 ];
 
-/// Why `{data}` is not filled in for others.
+/// The reason why `{data}` is not filled in for others.
 pub(super) const KNOWS_DATA: &str = "it asks for the path of its data on this machine";
 
 /// One way to have an entry's server.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct InstallOption {
-    /// How it is installed. Of one that cannot be installed, what is known of it.
+    /// The recipe. For a server that cannot be installed, its known parts.
     pub recipe: Recipe,
-    /// Why it cannot be installed here.
+    /// The reason why it cannot be installed here.
     pub why_not: Option<String>,
 }
 
@@ -124,7 +124,7 @@ fn address(package: &Value) -> Result<String, String> {
     source::sort(&source).map(|_| source)
 }
 
-/// With its registry and its version, where it does not say them itself.
+/// The reference of an image, with its registry and its version added if it does not name them.
 fn image(identifier: &str, version: &str, registry: &str) -> String {
     let host = registry.trim_start_matches("https://");
     let named = match host.is_empty() || identifier.starts_with(&format!("{host}/")) {
@@ -168,8 +168,8 @@ fn remote(remote: &Value) -> InstallOption {
     InstallOption { recipe, why_not }
 }
 
-/// Why somebody else cannot have a server get this word. What a command names is opened to it, so a path is for the person to name;
-/// `data` is a directory of this machine, which nobody else needs to know.
+/// The reason why others may not put this word into a server's command. A named path is opened to the server,
+/// so only the person may name one. `data` is a directory of this machine, which others need not know.
 fn wrong_word(word: &str, runs_here: bool) -> Option<String> {
     match () {
         () if word.len() > MAX_WORD => Some("one of its values is too long".into()),
@@ -179,7 +179,7 @@ fn wrong_word(word: &str, runs_here: bool) -> Option<String> {
     }
 }
 
-/// Drops each default that nobody but the person may give. The person is asked for it instead.
+/// Drops each default that only the person may give. The person is asked for it instead.
 fn drop_defaults(recipe: &mut Recipe, runs_here: bool) {
     for input in &mut recipe.inputs {
         input.default = input.default.take().filter(|value| wrong_word(value, runs_here).is_none());
@@ -194,7 +194,7 @@ fn is_secret(value: &Value) -> bool {
     value["isSecret"] == true
 }
 
-/// Also what is made of a secret is one.
+/// True for a secret, and for a value that contains one.
 fn holds_secret(value: &Value) -> bool {
     is_secret(value)
         || value["variables"].as_object().into_iter().flatten().any(|(_, inner)| is_secret(inner))
@@ -231,7 +231,7 @@ fn add_inputs(recipe: &mut Recipe, text: &str, variables: &Value) {
 }
 
 /// # Errors
-/// Why nobody can give it.
+/// Why the argument cannot be given.
 fn add_argument(recipe: &mut Recipe, argument: &Value) -> Result<(), String> {
     let (flag, fixed) = (text(argument, "name"), argument["value"].as_str());
     let is_flag = argument["type"] == "named";
@@ -261,7 +261,7 @@ fn add_argument(recipe: &mut Recipe, argument: &Value) -> Result<(), String> {
 }
 
 /// # Errors
-/// Why nobody else can ask for it.
+/// Why others may not ask for the variable.
 fn add_variable(recipe: &mut Recipe, variable: &Value) -> Result<(), String> {
     let name = text(variable, "name").to_owned();
     let known = recipe.env.iter().map(|one| &one.name).chain(recipe.secrets.iter().map(|one| &one.name));

@@ -11,14 +11,14 @@ use crate::container::reference;
 use crate::package::source;
 use crate::remote;
 
-/// Longer texts name nothing.
+/// The most bytes of a source.
 const MAX: usize = 4096;
 
 /// Everything that can be named, for sentences.
 pub const KINDS: &str =
     "npm:, pypi:, git:, binary:, oci:, https://, OWNER/NAME of GitHub, or an id of `harbor catalog search`";
 
-/// Where repositories live whose pages are not servers: `https://HOST/OWNER/NAME`.
+/// Hosts of repositories, whose pages are not servers: `https://HOST/OWNER/NAME`.
 const FORGES: &[&str] = &["github.com", "gitlab.com", "codeberg.org"];
 
 /// The kind of source that a text means.
@@ -110,8 +110,8 @@ fn repository(text: &str) -> Option<String> {
     (is_meant && source::read(&package, &[]).is_ok()).then_some(package)
 }
 
-/// The name that a server of an image or a remote server gets: `ghcr.io/owner/time-mcp:1` is `time`, `https://mcp.example.com/` is
-/// `example`. `None` where nothing is left of it.
+/// The name that a server of an image or a remote server gets: `ghcr.io/owner/time-mcp:1` is `time`,
+/// `https://mcp.example.com/` is `example`. None if no name is left.
 #[must_use]
 pub fn default_name(source: &InstallSource) -> Option<ServerId> {
     match source {

@@ -6,13 +6,13 @@ use std::fmt;
 
 use crate::suggest::hint;
 
-/// Longer words are none that is meant, in bytes.
+/// The most bytes of a word.
 pub(super) const MAX_WORD: usize = 4096;
 
 /// More than that in all is no recipe, in bytes; each placeholder costs one, too.
 pub(super) const MAX_ALL: usize = 64 << 10;
 
-/// Why a recipe cannot be filled. Values are not repeated.
+/// The reason why a recipe cannot be filled. Values are not repeated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unfilled {
     /// These must be given: inputs, then variables, each with what it is.
@@ -21,7 +21,7 @@ pub enum Unfilled {
     Unknown(String, Vec<String>),
     /// The input's value is wrong. The second text says what is expected.
     Wrong(String, String),
-    /// This argument of others, without what was filled in, would name a place of this machine.
+    /// This argument of others would name a place of this machine, even without the filled-in values.
     Place(String),
     /// It would become more than anybody means.
     TooLong,

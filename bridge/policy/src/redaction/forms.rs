@@ -8,10 +8,10 @@ use base64::engine::general_purpose::STANDARD;
 use percent_encoding::{AsciiSet, CONTROLS, NON_ALPHANUMERIC, utf8_percent_encode};
 use zeroize::Zeroizing;
 
-/// A shorter text is not looked for, in characters; of one that was cut, so many bytes have to be there.
+/// The fewest characters of a text that is looked for. Of a text that was cut, at least as many bytes must be there.
 pub const SHORTEST: usize = 6;
 
-/// A longer secret is looked for as it is, by its lines and as in JSON only, in bytes: it is a key file, which no header has.
+/// A longer secret, in bytes, is looked for only unchanged, by its lines, and as in JSON. It is a key file, which no header has.
 const MAX_ENCODED: usize = 4096;
 
 /// The characters that are not encoded differ: none, those that RFC 3986 calls unreserved, and the separators of a path.
@@ -59,12 +59,12 @@ pub(super) fn forms(secret: &str) -> Vec<Zeroizing<Vec<u8>>> {
     forms.into_iter().map(|form| Zeroizing::new(form.as_bytes().to_vec())).collect()
 }
 
-/// As it stands in HTML, where an attribute has quotes escaped, too.
+/// A secret as it stands in HTML. Attributes have quotes escaped, too.
 fn in_html(secret: &str) -> String {
     secret.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-/// As it stands in Markdown that was made of text.
+/// A secret as it stands in Markdown that was made of text.
 fn in_markdown(secret: &str) -> String {
     let mut escaped = String::new();
     for letter in secret.chars() {
@@ -76,7 +76,7 @@ fn in_markdown(secret: &str) -> String {
     escaped
 }
 
-/// As it stands in a JSON string, without the quotes.
+/// A secret as it stands in a JSON string, without the quotes.
 fn in_json(secret: &str) -> String {
     let text = serde_json::to_string(secret).unwrap_or_default();
     text.get(1..text.len().saturating_sub(1)).unwrap_or_default().to_owned()

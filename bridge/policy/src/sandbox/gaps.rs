@@ -14,7 +14,7 @@ pub(super) const PORTS: u32 = 4;
 /// Landlock knows to hold: signals and abstract sockets.
 const SCOPES: u32 = 6;
 
-/// Parts of a socket's path by which one is known that starts programs, or speaks for the person.
+/// Parts of the path of a socket whose listener starts programs, or speaks for the person.
 const WAYS_OUT: &[&str] = &[
     "agent.",
     "containerd",
@@ -35,11 +35,11 @@ const WAYS_OUT: &[&str] = &[
     "x11",
 ];
 
-/// With one runner for all servers.
+/// The gap of one runner for all servers.
 pub(super) const SHARED: &str = "the servers share a runner (HARBOR_MCP_ISOLATION=0), so there is no PID namespace: it sees the names and \
                                  command lines of all processes";
 
-/// The gap of a server that has a runner of its own, and yet no PID namespace.
+/// The gap of a server that has its own runner, but no PID namespace.
 #[must_use]
 pub fn without_pid_namespace(why: &str) -> String {
     format!(
@@ -48,7 +48,7 @@ pub fn without_pid_namespace(why: &str) -> String {
     )
 }
 
-/// Why no single port can be granted.
+/// The reason why no single port can be granted.
 pub(super) const NO_PORTS: &str = "Harbor cannot grant a port here: that needs seccomp, Linux 5.6 or newer, and no \
                                    program around Harbor that already answers its system calls; leave out the port \
                                    (`--reset listen`)";
@@ -57,7 +57,7 @@ pub(super) const NO_PORTS: &str = "Harbor cannot grant a port here: that needs s
 const UDP_PORTS: &str = "it can bind UDP ports and be reached there: Linux 5.6 or newer prevents this, unless a \
                          program around Harbor already answers its system calls";
 
-/// The gap that sockets of its own leave.
+/// The gap that its own sockets leave.
 pub(super) const LISTENS: &str = "with its own sockets it may listen, also on TCP ports that the kernel chooses: \
                                   `--network` sets who can reach it";
 

@@ -35,13 +35,13 @@ const MAX_TEXT: usize = 8 << 10;
 /// A statement of a server.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Said {
-    /// That it was refused a path.
+    /// The server was refused a path.
     Refused(PathRefusal),
-    /// That it lacks something else.
+    /// The server lacks something else.
     Lacks(Lack<'static>),
 }
 
-/// Reads lines one after the other: some messages are more than one.
+/// Reads lines one after the other, since some messages are longer than one line.
 #[derive(Debug, Default)]
 pub struct HintReader {
     modules: module::ModuleHintReader,

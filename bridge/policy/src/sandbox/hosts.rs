@@ -22,7 +22,7 @@ pub use url::Host;
 /// The ports of a rule that names none.
 const WEB_PORTS: [u16; 2] = [80, 443];
 
-/// Longer hosts are not read, in bytes; then the longest name that DNS knows, and the longest part of one.
+/// The most bytes of a host that are read; then the longest name that DNS knows, and the longest part of one.
 const MAX_HOST: usize = 260;
 const MAX_NAME: usize = 253;
 const MAX_LABEL: usize = 63;
@@ -40,7 +40,7 @@ pub struct Target {
 }
 
 impl Target {
-    /// Reads `host`, `host:port` or `[v6]:port`; `default` is the port when there is none.
+    /// Reads `host`, `host:port` or `[v6]:port`. `default` is the port if none is named.
     #[must_use]
     pub fn parse(authority: &str, default: Option<u16>) -> Option<Self> {
         let (host, port) = split_port(authority)?;
@@ -74,7 +74,7 @@ impl BadRule {
     }
 }
 
-/// The form that is expected instead: it goes on after "must be".
+/// The expected form instead. It follows "must be".
 impl fmt::Display for BadRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
@@ -88,7 +88,7 @@ impl fmt::Display for BadRule {
 
 impl std::error::Error for BadRule {}
 
-/// The hosts that a server may reach. The default is none.
+/// The hosts that a server may reach. By default none.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Allowed(Vec<Rule>);
 
@@ -116,7 +116,7 @@ impl Allowed {
     /// Reads the rules of a definition.
     ///
     /// # Errors
-    /// The first one that cannot be read.
+    /// The first rule that cannot be read.
     pub fn parse(rules: &[String]) -> Result<Self, BadRule> {
         rules
             .iter()
@@ -173,7 +173,7 @@ impl Ports {
     }
 }
 
-/// Splits `host:port`; more than one colon is an IPv6 address, which has to be in brackets.
+/// Splits `host:port`. A text with several colons is an IPv6 address, which must be in brackets.
 fn split_port(text: &str) -> Option<(&str, Option<&str>)> {
     let colon =
         if text.starts_with('[') { text.find(']')? + 1 } else { text.find(':').unwrap_or(text.len()) };
@@ -239,7 +239,7 @@ const PRIVATE_V4: &[(Ipv4Addr, u32)] = &[
     (Ipv4Addr::new(240, 0, 0, 0), 4),
 ];
 
-/// True if an address is not one of the public network. Names that resolve to such addresses do not reach them.
+/// True if an address is not in the public network. Names with such addresses do not reach them.
 #[must_use]
 pub fn is_private(address: IpAddr) -> bool {
     match address {
@@ -256,8 +256,8 @@ fn is_private_v4(address: Ipv4Addr) -> bool {
     PRIVATE_V4.iter().any(in_block)
 }
 
-/// Public is what is in 2000::/3 without its special blocks; loopback, link-local, mapped, compatible, unique local and
-/// the rest are outside of it.
+/// True outside of 2000::/3, and in its special blocks. So loopback, link-local, mapped, compatible, unique
+/// local and other addresses are private.
 fn is_private_v6(address: Ipv6Addr) -> bool {
     match address.segments() {
         // NAT64: networks without IPv4 see the whole IPv4 network here.

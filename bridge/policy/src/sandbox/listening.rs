@@ -48,7 +48,7 @@ pub fn may_listen(granted: Option<u16>, at: SocketAddr) -> bool {
     granted == Some(at.port()) && own.contains(&at.ip().to_canonical())
 }
 
-/// The address in the bytes of a `struct sockaddr_in` or `sockaddr_in6`, as a program gives it to the kernel; none of other kinds.
+/// The address in the bytes of a `struct sockaddr_in` or `sockaddr_in6`, from a program's call. None for other kinds.
 #[must_use]
 pub fn address(bytes: &[u8]) -> Option<SocketAddr> {
     // AF_INET and AF_INET6 of Linux.

@@ -14,7 +14,7 @@ pub struct Lowered {
 }
 
 impl Lowered {
-    /// Reads `landlock=3,seccomp=no,namespaces=no,answers=no`, or some of it; `None` for anything else.
+    /// Reads `landlock=3,seccomp=no,namespaces=no,answers=no`, or a part of it. None for anything else.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let mut lowered = Self::default();

@@ -3,10 +3,10 @@
 //! Owns the form: absolute, no `.`, no `..`, no slash at the end. Must never ask the disk. So `..` is not followed but refused:
 //! where it leads depends on symbolic links.
 
-/// Longer paths are none, in bytes: the kernel's own limit.
+/// The most bytes of a path: the kernel's own limit.
 pub const MAX_PATH: usize = 4096;
 
-/// The path in its one form; `None` when it is not absolute, too long, or has a `..` or a NUL in it.
+/// The path in its one form. None if it is not absolute, is too long, or contains `..` or a NUL.
 #[must_use]
 pub fn clean(path: &str) -> Option<String> {
     if !path.starts_with('/') || path.len() >= MAX_PATH || path.contains('\0') {

@@ -18,12 +18,12 @@ use super::reachable::{SandboxPlace, Why};
 use super::server_facts::SandboxFacts;
 use super::system::SHARED_MEMORY;
 
-/// How a warning begins about something that its program needs.
+/// The beginning of a warning about something that its program needs.
 pub(super) const NEEDED: &str = "its program needs";
 
 /// The places that a server may reach, and the warnings about them.
 pub(super) struct ReachablePlaces {
-    /// By path.
+    /// The places by path.
     pub places: Vec<SandboxPlace>,
     pub warnings: Vec<String>,
 }
@@ -98,7 +98,7 @@ impl PlaceCollector<'_> {
         }
     }
 
-    /// Adds a place that nobody has granted in so many words.
+    /// Adds a place that no setting grants by its name.
     fn guess(&mut self, path: &str, why: Why, what: &str) {
         if self.is_covered(path) {
             return;
@@ -134,7 +134,7 @@ impl PlaceCollector<'_> {
         Ok(())
     }
 
-    /// Neighbours of scripts, directories of its PATH, and names behind links, that nobody has granted otherwise.
+    /// Warns of closed neighbours of scripts, directories of its PATH, and names behind links.
     fn left_out(&mut self) {
         for path in &self.alone {
             let directory = parent(path);
@@ -175,7 +175,7 @@ impl PlaceCollector<'_> {
         self.facts.program.iter().any(|program| is_within(program, path) || is_within(path, program))
     }
 
-    /// Where a granted path leads, if both it and that may be granted.
+    /// The real path of a granted path, if both may be granted.
     fn checked(&self, path: &str, why: fn(&str, &SandboxFacts) -> Option<String>) -> Result<String, String> {
         let real = self.real(path)?;
         match why(path, self.facts).or_else(|| why(&real, self.facts)) {
@@ -246,5 +246,5 @@ pub(crate) fn is_script(path: &str) -> bool {
     SCRIPTS.iter().any(|ending| path.ends_with(ending))
 }
 
-/// How scripts end that load their neighbours.
+/// The ends of scripts that load their neighbours.
 const SCRIPTS: &[&str] = &[".cjs", ".js", ".mjs", ".mts", ".php", ".py", ".rb", ".ts"];

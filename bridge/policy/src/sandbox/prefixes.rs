@@ -50,7 +50,7 @@ const OF_THE_SYSTEM: &[&str] = &[
     "/usr/local/nvm",
 ];
 
-/// How directories are called that hold programs.
+/// The names of directories that hold programs.
 const OF_PROGRAMS: &[&str] = &[".bin", "Scripts", "bin", "sbin", "scripts", "shims"];
 
 /// The marks of a prefix: any of these below it makes `PREFIX/bin/PROGRAM` need all of the prefix.
@@ -87,8 +87,8 @@ pub fn of_program<'a>(path: &'a str, facts: &SandboxFacts) -> Option<&'a str> {
     (!prefix.is_empty() && may_be_whole(prefix, facts)).then_some(prefix)
 }
 
-/// True if a directory may be one of programs, by the name that a PATH has for it or by its real one. Directories below a home
-/// have to have such a name: many others there have got into a PATH, too.
+/// True if a directory may hold programs, by its name in a PATH or its real name. Directories below a home
+/// need such a name, since many others there have got into a PATH.
 #[must_use]
 pub fn is_of_programs(named: &str, real: &str, facts: &SandboxFacts) -> bool {
     let mut homes = ["/home", "/root", "/var/home"].into_iter().chain(facts.home.as_deref());
@@ -109,8 +109,8 @@ pub fn of_installed(path: &str) -> Option<&str> {
     Some(lib.strip_suffix("/lib").unwrap_or(above)).filter(|root| !root.is_empty())
 }
 
-/// True if a whole directory may be granted because something in it is run: it is not a place of many things, and holds nothing
-/// protected.
+/// True if a directory may be granted as a whole because a program in it is run: it is not for all kinds of
+/// files, and holds nothing protected.
 #[must_use]
 pub fn may_be_whole(directory: &str, facts: &SandboxFacts) -> bool {
     let of_home = |home: &String| {
@@ -124,7 +124,7 @@ pub fn may_be_whole(directory: &str, facts: &SandboxFacts) -> bool {
         && why_not_by_name(directory, facts).is_none()
 }
 
-/// The path that an argument names: itself, what stands behind the `=` of an option, or a `file://` URL.
+/// The path that an argument names: the whole argument, the text behind the `=` of an option, or a `file://` URL.
 #[must_use]
 pub fn path_in_argument(argument: &str) -> Option<String> {
     let value = match argument.split_once('=') {

@@ -170,7 +170,7 @@ const OF_THE_SYSTEM: &[&str] = &[
 /// The devices in /dev that may be granted.
 const SAFE_DEVICES: &[&str] = &["/dev/full", "/dev/null", "/dev/random", "/dev/urandom", "/dev/zero"];
 
-/// Where many programs and people keep their things: never as a whole.
+/// Directories where many programs and people keep files. They are never granted as a whole.
 const TOO_WIDE: &[&str] =
     &["/", "/etc", "/home", "/sys", "/tmp", "/var", "/var/home", "/var/lib", "/var/tmp"];
 
@@ -236,15 +236,14 @@ const RUN_LATER: &[&str] = &[
     "go/bin",
 ];
 
-/// Where protected places of a home are: a symbolic link there is followed when the facts are collected, and what it
-/// leads to is protected too.
+/// The protected places of a home. The facts follow symbolic links there, and the targets are protected, too.
 #[must_use]
 pub fn of_home(home: &str) -> Vec<String> {
     OF_A_HOME.iter().map(|name| below(home, name)).collect()
 }
 
-/// Why a path is granted to no server: it is protected, lies in what is, has such in it, or is too wide. A sentence for
-/// people; `None` when it may be granted.
+/// Why a path is granted to no server: it is protected, lies in a protected place, contains one, or is too
+/// wide. A sentence for people; `None` when it may be granted.
 #[must_use]
 pub fn why_never(path: &str, facts: &SandboxFacts) -> Option<String> {
     let Some(path) = clean(path) else {
@@ -321,7 +320,7 @@ fn protected_near(path: &str, facts: &SandboxFacts) -> Vec<String> {
     named.chain(fixed).chain(root).chain(homes.iter().flat_map(|home| of_home(home))).collect()
 }
 
-/// The person's home, and the one that a path lies in, whoever's that is.
+/// The person's home, and the home that a path lies in, whoever owns it.
 fn homes_near(path: &str, facts: &SandboxFacts) -> Vec<String> {
     let other = ["/home/", "/var/home/"].into_iter().find_map(|homes| {
         let name = path.strip_prefix(homes)?.split('/').next()?;

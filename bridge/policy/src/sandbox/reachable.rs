@@ -4,7 +4,7 @@
 
 use harbor_ipc_proto::link::sandbox::PathAccess;
 
-/// Why a server may reach a place.
+/// The reason why a server may reach a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Why {
     /// It belongs to the system.
@@ -32,6 +32,6 @@ pub struct SandboxPlace {
     pub path: String,
     /// The access that it has there.
     pub access: PathAccess,
-    /// Why.
+    /// The reason.
     pub why: Why,
 }

@@ -15,7 +15,7 @@ pub struct SandboxFacts {
     pub data: String,
     /// The server's directory for temporary files.
     pub tmp: String,
-    /// Where its package is installed.
+    /// The directory in which its package is installed.
     pub package: Option<String>,
     /// True if this start installs that package: then it may be written.
     pub installs: bool,
@@ -35,11 +35,11 @@ pub struct SandboxFacts {
     pub not_followed: Vec<String>,
     /// Symbolic links on the ways to all of this: where each lies, and where it leads.
     pub links: Vec<(String, String)>,
-    /// Directories of its own PATH that are not among `program`: they are none of programs by their names.
+    /// Directories of its own PATH that are not in `program`, since their names are not those of programs.
     pub left_out: Vec<String>,
-    /// Where those of `write` are.
+    /// The real paths of `write`.
     pub written: Vec<String>,
-    /// Where servers could ever write, this one or another: what lies there can be theirs.
+    /// Places where any server could ever write. Files there may be a server's.
     pub ever_written: Vec<String>,
     /// The directories of `written` in which git repositories lie.
     pub repositories: Vec<String>,
@@ -49,9 +49,9 @@ pub struct SandboxFacts {
     pub shared: bool,
     /// The granted `sockets`, as given, that exist and are no sockets.
     pub not_sockets: Vec<String>,
-    /// Where protected places are that are symbolic links (`protected::of_home`).
+    /// The targets of protected places that are symbolic links (`protected::of_home`).
     pub protected: Vec<String>,
-    /// Which directories of `system::HIDEABLE`, and which that are somebody's, exist.
+    /// The directories of `system::HIDEABLE`, and those of somebody, that exist.
     pub hideable: Vec<String>,
     /// The bridge's own socket.
     pub socket: String,

@@ -20,7 +20,7 @@ pub(super) const FIRST_PORT: u16 = 1024;
 /// A setting that cannot be followed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InvalidSandboxSetting {
-    /// Which.
+    /// The setting.
     pub field: &'static str,
     /// The values that are allowed, and what to do.
     pub expected: String,
@@ -49,7 +49,7 @@ pub struct Numbers {
     pub nice: u8,
 }
 
-/// The network that is meant where none is said.
+/// The network if the settings name none.
 #[must_use]
 pub fn network(settings: &SandboxSettings) -> NetworkKind {
     let strict = settings.level == Some(Level::Strict);
@@ -90,7 +90,7 @@ pub fn port(settings: &SandboxSettings) -> Result<Option<u16>, InvalidSandboxSet
     }
 }
 
-/// The limits that are meant.
+/// The limits that hold.
 ///
 /// # Errors
 /// Which is out of its range.

@@ -107,7 +107,7 @@ pub const SYSTEM: &[(&str, PathAccess)] = &[
 /// sockets.
 pub const HIDEABLE: &[&str] = &["/home", "/media", "/mnt", "/root", "/run", "/var/home", "/var/run"];
 
-/// The directories of the root that are the system's. Every other one is somebody's, and hidden as well.
+/// The system's directories of the root. Every other one belongs to somebody, and is hidden as well.
 const OF_THE_ROOT: &[&str] = &[
     "bin", "boot", "dev", "etc", "gnu", "lib", "lib32", "lib64", "libx32", "nix", "opt", "proc", "sbin",
     "snap", "sys", "tmp", "usr", "var",
@@ -119,7 +119,7 @@ pub fn is_somebodys(name: &str) -> bool {
     !OF_THE_ROOT.contains(&name)
 }
 
-/// Where this exists, /run is not hidden: all programs are found through a symbolic link in it.
+/// Keeps /run from being hidden where it exists, since all programs are found through a symbolic link in it.
 pub const KEEPS_RUN: &str = "/run/current-system";
 
 /// True if the system still works when this directory looks empty: nothing that every server uses lies in it.

@@ -13,13 +13,13 @@ pub struct FinishedCall<'a> {
     pub origin: &'a str,
     /// The server that was called.
     pub server: &'a str,
-    /// The tool, without the server's name. [`super::OTHERS`] if there is no such tool.
+    /// The tool, without the server's name, or [`super::OTHERS`] if there is no such tool.
     pub tool: &'a str,
     /// The code, if it failed.
     pub code: Option<&'static str>,
     /// True if the call succeeded, but its result says that the tool failed.
     pub tool_error: bool,
-    /// From the request to the answer, in microseconds, the queue included.
+    /// The time from the request to the answer, including the queue, in microseconds.
     pub duration_us: u64,
     /// How long it waited for a place, in microseconds.
     pub queued_us: u64,

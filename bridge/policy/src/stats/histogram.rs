@@ -10,7 +10,7 @@
 /// Four for each power of two from 4 on, four for what is below, one for what is above.
 const BUCKETS: usize = 125;
 
-/// From here on (an hour and 11 minutes) times are not told apart, in microseconds.
+/// Longer times (an hour and 11 minutes) are not told apart, in microseconds.
 const BEYOND: u64 = 1 << 32;
 
 /// A distribution of times in microseconds.

@@ -12,7 +12,7 @@ pub const MOST_EVENTS: usize = 200;
 /// Something that has happened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TabEvent {
-    /// When, in milliseconds since 1970.
+    /// The time, in milliseconds since 1970.
     pub at: Millis,
     /// One word: what.
     pub what: String,

@@ -7,5 +7,5 @@ use crate::lifecycle::Millis;
 /// How long a session outlives the connection that it is of.
 pub const GRACE: Millis = 5 * 60_000;
 
-/// How long nobody has to call for a session to end.
+/// A session ends after this long without a call.
 pub const IDLE: Millis = 30 * 60_000;

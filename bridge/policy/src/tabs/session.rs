@@ -36,9 +36,9 @@ pub struct Session {
     pub(super) hides: Arc<Redactor>,
     /// The connection in which its conversation goes on.
     pub(super) talks: Option<u64>,
-    /// When its connection ended.
+    /// The time when its connection ended.
     pub(super) left: Option<Millis>,
-    /// When somebody called last.
+    /// The time of the last call.
     pub(super) used: Millis,
     /// Calls that are open.
     pub(super) calls: u32,
@@ -57,7 +57,7 @@ impl Session {
         self.current
     }
 
-    /// The person's answer about a host; none where they were not asked.
+    /// The person's answer about a host. None if they were not asked.
     #[must_use]
     pub fn said(&self, host: &str) -> Option<bool> {
         self.said.get(host).copied()

@@ -30,7 +30,7 @@ pub struct NamedSecret {
     pub at: String,
 }
 
-/// Why a secret is not typed.
+/// The reason why a secret is not typed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Untyped {
     /// The tab shows no page of a site.
@@ -80,7 +80,7 @@ pub fn named(arguments: &Value) -> Vec<NamedSecret> {
     all
 }
 
-/// The key of the secret that is put in, and its site. `kept`: all keys that there are; `url`: where the tab is.
+/// The key of the secret to type in, and its site. `kept` are all keys, `url` is the tab's address.
 ///
 /// # Errors
 /// Why none is.
@@ -179,7 +179,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever address a page has: what is put in there is kept for the origin that a browser gives that address.
+        /// For any address, only a secret of the origin that a browser gives that address is typed into its page.
         #[test]
         fn only_the_pages_own_origin_counts(
             here in "https?://[a-c]{1,2}(\\.[a-c])?(:[1-9])?(/[a-c@:/?#.]{0,8})?",

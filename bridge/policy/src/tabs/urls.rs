@@ -21,12 +21,12 @@ const MAX_URL: usize = 32 * 1024;
 pub const ENTRY_RULE: &str =
     "host names, each alone or behind `*.` for all below it too: \"bank.example\", \"*.bank.example\"";
 
-/// Why an address is not opened.
+/// The reason why an address is not opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UrlDenialReason {
     /// It is no address.
     NoUrl,
-    /// It is none of http, https and about:blank.
+    /// Its scheme is not http, https or about:blank.
     Scheme,
     /// It has a name or a password in it.
     Credentials,
@@ -81,12 +81,12 @@ pub struct Hosts(Vec<HostEntry>);
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct HostEntry {
     host: String,
-    /// True if the hosts below it are meant, too.
+    /// True if the hosts below it count, too.
     below: bool,
 }
 
 impl Hosts {
-    /// The list with these entries; none where one of them names no host.
+    /// The list with these entries. None if one of them names no host.
     #[must_use]
     pub fn parse<'a>(entries: impl IntoIterator<Item = &'a str>) -> Option<Self> {
         entries.into_iter().map(entry).collect::<Option<_>>().map(Self)
@@ -157,7 +157,7 @@ pub fn host_in(text: &str) -> Option<String> {
     host_of(&parse(text).ok()?)
 }
 
-/// A host without a scheme is meant to be one of the web.
+/// Reads a URL. A host without a scheme counts as one of the web.
 fn parse(text: &str) -> Result<Url, UrlDenialReason> {
     if text.len() > MAX_URL {
         return Err(UrlDenialReason::NoUrl);
@@ -180,7 +180,7 @@ fn parse(text: &str) -> Result<Url, UrlDenialReason> {
     }
 }
 
-/// The host as it is compared: a dot at its end changes nothing, nor does IPv4 written as IPv6.
+/// The host in the form for comparison, without a dot at its end, and with IPv4 instead of IPv4 written as IPv6.
 fn host_of(url: &Url) -> Option<String> {
     match url.host()? {
         Host::Domain(name) => Some(name.trim_end_matches('.').to_owned()).filter(|name| !name.is_empty()),
@@ -327,7 +327,7 @@ mod tests {
     }
 
     proptest! {
-        /// What is opened is what was judged: judged again it is the same, and it is of the web.
+        /// The opened address is the judged one: judged again it is the same, and it is of the web.
         #[test]
         fn what_may_be_opened_is_canonical(text in "(https?|file|HTTP|data)?:?/{0,2}[a-z0-9.%@:\\[\\]x１\\\\]{0,20}/?[ -~]{0,10}") {
             let sites = sites(&["*.a"]);

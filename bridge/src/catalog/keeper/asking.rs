@@ -20,7 +20,7 @@ use crate::link::worker::catalog::{CatalogOutcome, CatalogStep, Reason};
 const OPENING: Duration = Duration::from_secs(10);
 
 impl Keeper {
-    /// Has the worker do something, and waits for it. It is done even if nobody waits any more.
+    /// Has the worker do something, and waits for it. The worker finishes even if the caller leaves.
     pub(in crate::catalog) async fn ask(
         self: &Rc<Self>,
         kind: WorkKind,
@@ -32,7 +32,7 @@ impl Keeper {
         answer.await.unwrap_or(Err(CatalogError::Ending))
     }
 
-    /// Has the worker do something for which nobody waits.
+    /// Has the worker do something without a waiter.
     pub(super) fn ask_for_nobody(self: &Rc<Self>, kind: WorkKind) {
         self.begin_work(kind, None);
         if self.worker.state() == State::Failed {

@@ -20,9 +20,9 @@ pub type ProgressListener = Rc<dyn Fn(f64, u32, &str)>;
 pub struct CatalogReport {
     /// The changes.
     pub changes: CatalogChanges,
-    /// How many entries were looked up.
+    /// The number of entries that were looked up.
     pub enriched: u64,
-    /// How many of them could not be.
+    /// The number of entries that could not be looked up.
     pub not_enriched: u64,
     /// The contents in short.
     pub summary: Summary,

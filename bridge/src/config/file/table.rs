@@ -59,7 +59,7 @@ impl<T> Key<T> {
         Self { name, kind: SettingKind::Texts(rule, set) }
     }
 
-    /// Puts the value where it belongs, or says what is expected instead.
+    /// Stores the value in its setting, or says which value is expected.
     fn read(&self, value: &DeValue<'_>, into: &mut T) -> Result<(), String> {
         match &self.kind {
             SettingKind::Number(range, set) => {
@@ -103,11 +103,11 @@ type TableEntry<'t> = (&'t Spanned<DeString<'t>>, &'t Spanned<DeValue<'t>>);
 /// A table, with the text that it stands in.
 pub(super) struct Table<'t> {
     text: &'t str,
-    /// As in the file, such as `limits.origin."https://example.com"`; empty for the file itself.
+    /// The name in the file, such as `limits.origin."https://example.com"`. Empty for the file itself.
     name: String,
-    /// Where it begins, in bytes.
+    /// The index of the table's first byte.
     start: usize,
-    /// In the order of the file, so that its first mistake is the one that is told.
+    /// The entries in the order of the file, so that the file's first mistake is reported.
     entries: Vec<TableEntry<'t>>,
 }
 
@@ -154,7 +154,7 @@ impl<'t> Table<'t> {
         self.read(keys, into)
     }
 
-    /// A table in this one; an empty one when there is none.
+    /// A table in this one. Empty if there is no such table.
     pub(super) fn table(&self, name: &str) -> Result<Self, ConfigError> {
         match self.entries.iter().find(|(key, _)| key.get_ref() == name) {
             Some(entry) => self.as_table(*entry),
@@ -162,7 +162,7 @@ impl<'t> Table<'t> {
         }
     }
 
-    /// All tables in this one, which has nothing else, with their keys.
+    /// All tables in this one, with their keys. This one holds nothing else.
     pub(super) fn tables(&self) -> Result<Vec<(&'t str, Self)>, ConfigError> {
         self.entries.iter().map(|entry| Ok((entry.0.get_ref().as_ref(), self.as_table(*entry)?))).collect()
     }
@@ -173,7 +173,7 @@ impl<'t> Table<'t> {
         Ok(Self::new(self.text, self.name_of(key.get_ref()), key.span().start, table))
     }
 
-    /// Where it begins, for [`Table::line_at`].
+    /// The index of the table's first byte, for [`Table::line_at`].
     pub(super) fn start(&self) -> usize {
         self.start
     }

@@ -10,7 +10,7 @@ use tokio::sync::Mutex;
 
 use crate::host::Dialect;
 
-/// How long a text can be given again.
+/// How long the same text is served again.
 const AGE: Duration = Duration::from_secs(1);
 
 type Text = Mutex<Option<(Instant, Rc<str>)>>;

@@ -29,6 +29,9 @@ use crate::host::news::{HostEvent, Listeners};
 /// Most questions that may be open or missed.
 const MOST: usize = 256;
 
+/// The word for a server that wants a language model's answer, among those who act.
+pub(super) const SERVER: &str = "server";
+
 /// The person's answer to a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Decision {
@@ -44,7 +47,7 @@ pub enum Decision {
     Nobody,
 }
 
-/// Asks the person by the form of an AI client; gives the answer.
+/// Asks the person by the form of an AI client, and returns the answer.
 pub type Form = Rc<dyn Fn(&Approval) -> Pin<Box<dyn Future<Output = Option<Decision>>>>>;
 
 /// A question.
@@ -59,7 +62,7 @@ pub(super) struct OpenApproval {
     /// The connection whose request it is about.
     pub client: u64,
     answer: RefCell<Option<oneshot::Sender<Decision>>>,
-    /// The time since which nobody waits for an answer.
+    /// The time since which nobody has waited for an answer.
     missed: Cell<u64>,
 }
 
@@ -122,10 +125,10 @@ impl OpenApprovals {
         self.make_room();
         self.open.borrow_mut().insert(asked.approval.id.clone(), asked.clone());
         let is_seen =
-            chat.is_some() && asked.approval.who == "chat" || self.faces.get() > 0 || form.is_some();
+            chat.is_some() && asked.approval.session_id.is_some() || self.faces.get() > 0 || form.is_some();
         let mut open = OpenApprovalGuard { questions: self, asked: asked.clone(), chat, stays: false };
         // A question that ends with its chat does not stay: no later call could use the answer.
-        let may_stay = matches!(&*asked.approval.who, "page" | "client");
+        let may_stay = matches!(&*asked.approval.who, "page" | "client" | SERVER);
         if !is_seen {
             open.stays = may_stay;
             return Decision::Nobody;
@@ -153,7 +156,7 @@ impl OpenApprovals {
         decision
     }
 
-    /// Takes an answer; gives the question, and whether somebody waits for it.
+    /// Takes an answer. Returns the question, and true if it was still waited for.
     pub fn answer(&self, id: &str, decision: &Decision) -> Option<(Rc<OpenApproval>, bool)> {
         let asked = self.open.borrow_mut().remove(id)?;
         let waits =
@@ -179,6 +182,12 @@ impl OpenApprovals {
     pub fn waiting_of(&self, principal: &str) -> usize {
         let is_of = |asked: &&Rc<OpenApproval>| asked.approval.principal == principal && asked.is_waiting();
         self.open.borrow().values().filter(is_of).count()
+    }
+
+    /// Drops the missed questions of a principal: a newer one stands for them.
+    pub fn forget_missed(&self, principal: &str) {
+        let is_missed = |asked: &OpenApproval| asked.approval.principal == principal && !asked.is_waiting();
+        self.open.borrow_mut().retain(|_, asked| !is_missed(asked));
     }
 
     /// Drops the oldest missed questions where there are too many.
@@ -212,6 +221,25 @@ impl OpenApproval {
         (Self { approval, wanted, asker, shown, client, answer, missed: Cell::default() }, receiver)
     }
 
+    /// A question about what a server asks of a model during a call of the connection `client`.
+    pub fn about_model(
+        approval: Approval,
+        wanted: QuestionedCall,
+        client: u64,
+    ) -> (Self, oneshot::Receiver<Decision>) {
+        let (sender, receiver) = oneshot::channel();
+        let answer = RefCell::new(Some(sender));
+        (
+            Self { approval, wanted, asker: None, shown: None, client, answer, missed: Cell::default() },
+            receiver,
+        )
+    }
+
+    /// True if a server wants a language model's answer.
+    pub fn is_about_model(&self) -> bool {
+        *self.approval.reason == *Why::Sampling.word()
+    }
+
     /// True if the question is about a source that its client was not given.
     pub fn is_first_use(&self) -> bool {
         *self.approval.reason == *Why::FirstUse.word()
@@ -222,7 +250,7 @@ impl OpenApproval {
         self.answer.borrow().as_ref().is_some_and(|sender| !sender.is_closed())
     }
 
-    /// The question as it is now.
+    /// The question in its present state.
     pub fn view(&self) -> Approval {
         let state = match &*self.answer.borrow() {
             None => "answered",
@@ -233,7 +261,7 @@ impl OpenApproval {
     }
 }
 
-/// The arguments of a call as they are shown.
+/// The arguments of a call in the form for the person.
 pub(super) fn fields(arguments: &str) -> Vec<ApprovalField> {
     let shown = shown::fields(arguments).into_iter();
     shown.map(|shown::Field { key, text, bytes }| ApprovalField { key, text, bytes }).collect()

@@ -18,7 +18,7 @@ pub type OnQuestion = Rc<dyn Fn(&Approval, bool)>;
 pub struct Chat {
     /// Its session's id.
     pub id: Arc<str>,
-    /// How its calls are treated.
+    /// The mode that decides about its calls.
     pub mode: Cell<Mode>,
     /// True if it belongs to an AI client, whose turns Harbor does not see.
     pub is_client: bool,
@@ -70,7 +70,7 @@ impl Chat {
         !self.read.borrow().untrusted
     }
 
-    /// Its model reads text that the person has not typed, and with it these private names.
+    /// Notes that the model of this conversation reads text that the person has not typed, and these private names.
     pub fn reads(&self, names: Names) {
         let mut read = self.read.borrow_mut();
         read.untrusted = true;

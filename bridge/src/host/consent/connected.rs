@@ -11,7 +11,7 @@ use super::chat::Chat;
 #[derive(Debug)]
 pub(super) struct Connected {
     pub(super) chat: Rc<Chat>,
-    /// Its connections. Each request of a client without a session is a connection of its own.
+    /// The open connections of the client. Each request of a client without a session is a connection by itself.
     pub(super) open: BTreeSet<u64>,
     /// The time since which it has no connection.
     pub(super) left: u64,

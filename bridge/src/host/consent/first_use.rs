@@ -89,7 +89,7 @@ impl Host {
         }
     }
 
-    /// True if the source is there, nobody has denied it, and the person has not chosen single tools of it.
+    /// True if the source exists, nobody has denied it, and the person has not chosen single tools of it.
     fn is_a_question(&self, wish: &RequestedCall<'_>, asker: &Asker, refusal: &ErrorBody) -> bool {
         let is_missing = refusal.code == Code::ScopeRequired || refusal.has("reason", "allowlist");
         asker.sender.own.is_some()

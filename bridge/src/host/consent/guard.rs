@@ -77,7 +77,7 @@ impl Consent {
         }
     }
 
-    /// Checks that a request other than a tool call may be made as it is now. It then counts as made.
+    /// Checks that a request other than a tool call may be made now. It then counts as made.
     ///
     /// # Errors
     /// Why it may not.
@@ -133,8 +133,8 @@ impl Host {
         }
     }
 
-    /// Checks that a client's answer to a server's question may go there: it may hold what the client has
-    /// read. The person is asked where that is needed.
+    /// Checks that a client may send this answer to a server's question: the answer may hold what the client
+    /// has read. Asks the person if needed.
     ///
     /// # Errors
     /// Why it may not.

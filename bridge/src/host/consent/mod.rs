@@ -18,9 +18,12 @@ mod first_use;
 mod guard;
 mod pace;
 pub mod requested_call;
+mod sampling;
+pub mod sampling_call;
 mod standing;
 
 pub(super) use self::call_refusals::changed_twice;
+pub use self::sampling::WantedModel;
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -86,7 +89,7 @@ pub enum Judged {
     Run,
     /// The person is asked first.
     Ask,
-    /// It is not made, for this reason.
+    /// The call is not made, for this reason.
     Refuse(ErrorBody),
 }
 
@@ -142,7 +145,7 @@ impl Consent {
         self.answers.borrow_mut().forget(|chat, _| chat == Some(id));
     }
 
-    /// The verdict on a call as it is now.
+    /// The verdict on a call in the present state.
     fn judge(&self, wish: &RequestedCall<'_>, known: &KnownTool) -> Verdict {
         let (who, principal) = (wish.who(), wish.principal());
         let chat = wish.chat.map(|chat| &*chat.id);
@@ -158,7 +161,7 @@ impl Consent {
         }
     }
 
-    /// Proof that a call may be made as it is now. It counts as made.
+    /// Proof that a call may be made now. The call counts as made.
     pub(super) fn run(&self, wish: &RequestedCall<'_>, known: &KnownTool) -> Option<Run> {
         let Verdict::Run(run) = self.judge(wish, known) else { return None };
         let (principal, chat) = (wish.principal(), wish.chat.map(|chat| &*chat.id));
@@ -230,8 +233,8 @@ impl Consent {
     }
 }
 
-/// What a source can reach, open and write, where that matters: only a conversation of Harbor's has read something that
-/// could leave.
+/// The data that a source can reach, open and write. Only known for Harbor's own conversations, since only
+/// those have read something that could leave.
 pub(super) async fn holding(source: &Rc<dyn ToolSource>, wish: &RequestedCall<'_>) -> Holding {
     match wish.chat {
         Some(_) => source.clone().holding().await,
@@ -239,7 +242,7 @@ pub(super) async fn holding(source: &Rc<dyn ToolSource>, wish: &RequestedCall<'_
     }
 }
 
-/// A question as it is shown.
+/// A question in the form for the person.
 fn approval(
     wish: &RequestedCall<'_>,
     known: &KnownTool,
@@ -289,7 +292,7 @@ impl Host {
         Some(self.known_of(wish, Some(tool), holding))
     }
 
-    /// The facts about a tool as it is, in a source that is held so.
+    /// The facts about a tool of a source with this `holding`.
     pub(super) fn known_of(
         &self,
         wish: &RequestedCall<'_>,
@@ -315,7 +318,7 @@ impl Host {
         }
     }
 
-    /// The effect of a tool by the person's word or Harbor's own list; none where neither names it.
+    /// The effect of a tool that the person or Harbor's own list has named. None if neither has.
     fn known_effect(&self, source: &SourceId, tool: &str) -> Option<Effect> {
         said_effect(self, source, tool).or_else(|| listed_effect(self, source, tool))
     }
@@ -330,7 +333,7 @@ impl Host {
         )
     }
 
-    /// The judgement of a call, as far as it is known before the call is made.
+    /// Judges a call as far as possible before the call is made.
     pub async fn judged(&self, wish: &RequestedCall<'_>) -> Judged {
         let Some(known) = self.known(wish).await else { return Judged::Run };
         if wish.told.is_some_and(|told| Some(told) != known.hash) {
@@ -343,8 +346,8 @@ impl Host {
         }
     }
 
-    /// Waits until a call may be made: asks the person where that is needed, and gives their yes. Facts that
-    /// the road finds out later are judged again.
+    /// Waits until a call may be made. Asks the person if needed, and returns their yes. Judges the call
+    /// again after facts that came later.
     ///
     /// # Errors
     /// Why it may not.

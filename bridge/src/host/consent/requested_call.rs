@@ -13,10 +13,10 @@ use super::chat::Chat;
 use crate::host::asker::Caller;
 use crate::link::ToolHash;
 
-/// The facts that a source gives about one call. None of them is a server's word.
+/// The facts that a source gives about one call. None of them comes from a server.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct About {
-    /// The name under which its answer is private, where that is not the source's.
+    /// The name under which its answer is private, if it is not the source's name.
     pub name: Option<String>,
     /// True if the call stays within the page that is open.
     pub within: bool,
@@ -41,7 +41,7 @@ pub struct RequestedCall<'a> {
     pub is_request: bool,
     /// JSON object.
     pub arguments: &'a str,
-    /// The tool's hash, as the model was told of the tool.
+    /// The hash of the tool when the model was told of it.
     pub told: Option<ToolHash>,
     /// The call's id in its turn.
     pub call_id: Option<&'a str>,
@@ -58,7 +58,7 @@ pub struct KnownTool {
     pub hash: Option<ToolHash>,
     /// The schema of its arguments, in a conversation: there it counts what was typed.
     pub schema: Option<String>,
-    /// What its source can reach, open and write.
+    /// The data that its source can reach, open and write.
     pub holding: Holding,
     /// The facts that its source gives about this call.
     pub about: About,

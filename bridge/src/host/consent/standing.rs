@@ -8,7 +8,7 @@ use std::sync::Arc;
 use harbor_home::clock::{boot_clock, wall_clock};
 use harbor_home::instance::random_token;
 use harbor_ipc_proto::client::envelope::ErrorBody;
-use harbor_ipc_proto::client::{Approval, StandingAnswer};
+use harbor_ipc_proto::client::{Approval, Sampling, StandingAnswer};
 use harbor_ipc_proto::codes::Code;
 use harbor_policy::consent::answers::{A_WHILE, Cover, RememberedAnswer};
 use harbor_policy::consent::{Names, Who};
@@ -47,7 +47,7 @@ impl Consent {
         self.answers.borrow_mut().deny(&wanted.call(), until);
     }
 
-    /// Notes that names lie in a closed store. If the disk refuses, that is known only until the bridge ends.
+    /// Notes that private names lie in a closed store. If the disk refuses, the note lasts only until the bridge ends.
     pub(super) fn store_carried(&self, source: String, names: Names) {
         let tables = self.tables.clone();
         tokio::task::spawn_local(async move {
@@ -75,7 +75,7 @@ impl Consent {
         self.questions.find(id).map(|asked| (asked.view(), asked.wanted.arguments.clone()))
     }
 
-    /// Takes answers back: by id, or by what they are for; all where nothing is named. Gives their number.
+    /// Takes answers back: those with this id or about this subject, or all answers if `named` is none. Returns their number.
     ///
     /// # Errors
     /// When the disk still has one: it would stand again when the bridge starts.
@@ -102,7 +102,7 @@ impl Consent {
         Ok(u32::try_from(gone.len() + reopened).unwrap_or(u32::MAX))
     }
 
-    /// Lets the person be asked again about a source that a client never gets. Gives the number of these.
+    /// Lets the person be asked again about a source that a client never gets. Returns the number of such sources.
     async fn reopen(&self, named: Option<&str>) -> Result<usize, ErrorBody> {
         let is_meant = |(principal, source): &&(String, String)| {
             named.is_none_or(|named| {
@@ -118,14 +118,14 @@ impl Consent {
         Ok(meant.len())
     }
 
-    /// A source is gone: no answer about it stands, and nothing lies in its store.
+    /// Forgets a source that is gone: answers about it no longer stand, and its store counts as empty.
     pub fn forget_source(&self, source: &str) {
         self.answers.borrow_mut().forget(|_, of| of == source);
         self.carried.borrow_mut().remove(source);
         let (tables, source) = (self.tables.clone(), source.to_owned());
         tokio::task::spawn_local(async move {
             if let Err(error) = tables.forget(&source).await {
-                tracing::warn!(%error, server = source, "what was answered about it is still on disk");
+                tracing::warn!(%error, server = source, "the answers about it are still on disk");
             }
         });
     }
@@ -181,8 +181,8 @@ impl Host {
         }
     }
 
-    /// Writes down the person's answer to a question of an origin. It gives nobody anything, so it is told of
-    /// even while the log cannot be written.
+    /// Writes down the person's answer to a question of an origin. The answer grants nothing, so it is told
+    /// even if the log cannot be written.
     ///
     /// # Errors
     /// When it cannot be written and has to be.
@@ -204,11 +204,11 @@ impl Host {
         self.trail.decided("consent", &asker.sender, record, false).await
     }
 
-    /// Takes an answer to a question; gives whether there is such a question. A yes to a missed question
-    /// stands for the same call.
+    /// Takes an answer to a question; true if there is such a question. A yes to a missed question counts
+    /// when the same call comes again.
     ///
     /// # Errors
-    /// When the answer is none of those that the question offers, or cannot be stored.
+    /// When the question does not offer this answer, or it cannot be stored.
     pub async fn answer_question(
         &self,
         id: &str,
@@ -230,6 +230,10 @@ impl Host {
         let Some((asked, waits)) = questions.answer(id, &decision) else { return Ok(false) };
         match (decision, &asked.asker) {
             _ if waits => {}
+            (decision @ (Decision::Yes(Cover::Always) | Decision::Never), _) if asked.is_about_model() => {
+                let word = if decision == Decision::Never { Sampling::Deny } else { Sampling::Allow };
+                self.keep_sampling(&asked.wanted.source, asked.client, word).await?;
+            }
             (decision, Some(asker)) if asked.is_first_use() => {
                 // A no is told to whoever waits, and nobody does.
                 let _ = self.take_first_use(asker, &asked.wanted, &decision).await;

@@ -37,7 +37,7 @@ pub enum MetricKind {
     Counter,
     /// Goes up and down.
     Gauge,
-    /// How times are distributed.
+    /// A distribution of times.
     Histogram,
     /// Always 1: the labels hold the information.
     Info,
@@ -46,11 +46,11 @@ pub enum MetricKind {
 /// Numbers that mean the same, with different labels.
 #[derive(Debug, Clone, Copy)]
 pub struct Family {
-    /// With its unit, without the suffix of its kind.
+    /// The name, with its unit, without the suffix of its kind.
     pub name: &'static str,
     /// The kind of its numbers.
     pub kind: MetricKind,
-    /// The base unit with which the name ends; empty where there is none.
+    /// The base unit at the end of the name. Empty if there is none.
     pub unit: &'static str,
     /// A sentence, without quotes, backslashes and line ends.
     pub help: &'static str,
@@ -118,8 +118,8 @@ impl Exposition {
         }
     }
 
-    /// The word for the family's kind, and its name. The older grammar has no info; its name is the one that
-    /// stands in the lines.
+    /// The word for the family's kind, and its name. The older grammar has no info, and uses the name of its
+    /// lines.
     fn named(&self, family: &Family) -> (&'static str, String) {
         let word = match family.kind {
             MetricKind::Counter => "counter",
@@ -160,8 +160,8 @@ fn suffix(kind: MetricKind) -> &'static str {
     }
 }
 
-/// Writes a value between its quotes. Of control characters, only the end of a line can be written: readers end at
-/// others. No query can contain a replacement character.
+/// Writes a value between its quotes. The only control character that can be written is the end of a line,
+/// since readers stop at others. No query can contain a replacement character.
 fn put_value(text: &mut String, value: &str) {
     for char in value.chars().take(MAX_VALUE) {
         match char {

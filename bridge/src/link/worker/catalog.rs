@@ -71,7 +71,7 @@ pub enum CatalogStep {
     Refreshing,
     /// Pages of a source come.
     Fetching {
-        /// Which.
+        /// The source.
         source: String,
         /// The page's number.
         page: u32,

@@ -19,7 +19,7 @@ const ENVELOPE: usize = 256;
 pub(super) struct Chunks {
     id: String,
     bytes: Vec<u8>,
-    /// Where the next chunk begins.
+    /// The start of the next chunk.
     at: usize,
     seq: u32,
     /// Bytes of the answer in a chunk.

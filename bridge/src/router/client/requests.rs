@@ -21,15 +21,15 @@ pub(super) struct Requests(RefCell<HashMap<Rc<str>, OpenRequest>>);
 #[derive(Debug)]
 pub(super) struct OpenRequest {
     pub(super) envelope: Envelope,
-    /// The task that works on it; none until that has begun.
+    /// The task that works on it. None until that has begun.
     task: Option<AbortHandle>,
     /// The credit of its stream, if it pushes.
     account: Option<Rc<Account>>,
 }
 
 impl OpenRequest {
-    /// Ends its task, since nobody waits for its result any more. Gives the envelope for the answer that says
-    /// so.
+    /// Ends the task of the request, since nobody waits for its result. Returns the envelope for the answer
+    /// that says so.
     pub(super) fn give_up(self) -> Envelope {
         if let Some(task) = self.task {
             task.abort();

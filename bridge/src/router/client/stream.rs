@@ -29,7 +29,7 @@ pub struct Stream {
 }
 
 impl Client {
-    /// Begins the pushes of an open request; `counts` says whether its client gives credit. None when the request has ended.
+    /// Begins the pushes of an open request. `counts` is true if its client gives credit. None if the request has ended.
     #[must_use]
     pub fn stream(self: &Rc<Self>, id: &Rc<str>, counts: bool) -> Option<Stream> {
         let account = Rc::new(Account { credit: RefCell::new(Credit::new(counts)), more: Notify::new() });
@@ -37,7 +37,7 @@ impl Client {
         is_open.then(|| Stream { client: self.clone(), id: id.clone(), seq: Cell::new(0), account })
     }
 
-    /// The client takes `more` pushes of its open request `target`. False if there is no such stream.
+    /// Lets the client take `more` pushes of its open request `target`. False if there is no such stream.
     pub fn add_credit(&self, target: &str, more: u32) -> bool {
         let Some(account) = self.open.account(target) else { return false };
         account.credit.borrow_mut().add(more);

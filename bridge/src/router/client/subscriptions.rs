@@ -77,7 +77,7 @@ impl Client {
         resources.iter().filter(|(of, _)| of == server).map(|(_, uri)| uri.clone()).collect()
     }
 
-    /// Ends all subscriptions, and gives them.
+    /// Ends all subscriptions, and returns them.
     pub(in crate::router) fn take_subscriptions(&self) -> HashSet<(String, String)> {
         self.resources.take()
     }
@@ -95,7 +95,7 @@ impl Client {
         self.messages.get()
     }
 
-    /// Tells of a resource that has changed. For a slow client, several changes become one push.
+    /// Reports a changed resource. For a slow client, several changes become one push.
     pub(in crate::router) fn send_update(self: &Rc<Self>, server: &str, uri: &str) {
         if self.updates.borrow().is_empty() && self.outbox.pending() <= limits::PUSHES_WAIT {
             return self.push_update(server, uri);

@@ -29,7 +29,7 @@ pub(super) struct RecordWaiter {
 
 pub(super) type WriteResultSender = oneshot::Sender<Result<(), StoreError>>;
 
-/// How far the disk took a batch.
+/// The part of a batch that the disk has taken.
 #[derive(Debug, Default)]
 pub(super) struct WriteProgress {
     /// How many of its first records are in the files.
@@ -43,17 +43,17 @@ impl AuditBatch {
         self.records.is_empty() && self.waiters.is_empty()
     }
 
-    /// True if there are records that nobody waits for.
+    /// True if there are records but no waiters.
     pub(super) fn is_nobodys(&self) -> bool {
         !self.records.is_empty() && self.waiters.is_empty()
     }
 
-    /// True if somebody waits for one of the first `records` records.
+    /// True if a waiter waits for one of the first `records` records.
     pub(super) fn is_awaited(&self, records: usize) -> bool {
         self.waiters.iter().any(|waiter| waiter.record_at.is_some_and(|at| at < records))
     }
 
-    /// Takes what the other one has, behind its own.
+    /// Takes the content of the other batch, behind its own.
     pub(super) fn take_from(&mut self, other: &mut Self) {
         let before = self.records.len();
         if before == 0 {
@@ -68,7 +68,7 @@ impl AuditBatch {
         self.waiters.extend(other.waiters.drain(..).map(behind));
     }
 
-    /// Answers all who wait, and leaves the records that are to be written later.
+    /// Answers all waiters, and keeps the records that must be written later.
     pub(super) fn settle(&mut self, written: &WriteProgress, result: &Result<(), StoreError>) {
         let mut dropped = Vec::new();
         for waiter in self.waiters.drain(..) {
@@ -85,7 +85,7 @@ impl AuditBatch {
     }
 }
 
-/// The same error for one more waiter.
+/// A copy of the error for another waiter.
 fn again(error: &StoreError) -> StoreError {
     let source = std::io::Error::other(error.to_string());
     StoreError::File { what: "write the audit log".into(), source }

@@ -22,14 +22,14 @@ use nix::sys::statvfs::fstatvfs;
 use crate::store::lines::{newline, open_to_append, open_to_read};
 use crate::store::{StoreError, failed};
 
-/// Room that is held at least, in bytes: thousands of records. As much again is taken with it, so that it is not asked for each
-/// time. A disk that has less is called full.
+/// The least room on disk that is held, in bytes: thousands of records. Each time twice as much is taken, to
+/// ask less often. A disk with less counts as full.
 const RESERVE: u64 = 1024 * 1024;
 
-/// In what [`MetadataExt::blocks`] counts, in bytes.
+/// The unit of [`MetadataExt::blocks`], in bytes.
 const BLOCK: u64 = 512;
 
-/// How much is kept.
+/// The bounds of the kept files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// A file that would pass this is put aside, in bytes.
@@ -60,7 +60,7 @@ pub(super) struct Newest<'a> {
     path: PathBuf,
     file: File,
     length: u64,
-    /// Why the next one could not be had. It is tried once for each opening: to try costs more than to write.
+    /// The reason why the next file could not be had. It is tried once for each opening, since trying costs more than writing.
     stuck: Option<StoreError>,
 }
 
@@ -75,7 +75,7 @@ impl AuditFiles {
         &self.path
     }
 
-    /// The path of the newest file, or of one that was put aside.
+    /// The path of the newest file (0), or of a file that was put aside.
     fn nth(&self, n: u32) -> PathBuf {
         let mut path = self.path.clone().into_os_string();
         if n > 0 {
@@ -84,14 +84,14 @@ impl AuditFiles {
         path.into()
     }
 
-    /// The path of the file that will be the newest; one that is there was prepared, and nothing is in it.
+    /// The path of the next newest file. A file there was prepared and is empty.
     fn next(&self) -> PathBuf {
         let mut path = self.path.clone().into_os_string();
         path.push(".next");
         path.into()
     }
 
-    /// Opens the newest file, which is made if it does not exist: of one that was prepared, where whoever did was killed.
+    /// Opens the newest file, or makes it. Uses a prepared file that a killed bridge did not begin.
     pub(super) fn newest(&self) -> Result<Newest<'_>, StoreError> {
         let (path, next) = (self.nth(0), self.next());
         let is_prepared = |next: fs::Metadata| next.is_file() && next.len() == 0;
@@ -110,7 +110,7 @@ impl AuditFiles {
         Ok(Newest { files: self, path, file, length, stuck: None })
     }
 
-    /// Opens all that can be read, the newest first. Also where the last whole line of each ends.
+    /// Opens all readable files, the newest first, each with the end of its last whole line.
     pub(super) fn all(&self) -> Result<Vec<(File, u64)>, StoreError> {
         let _held = self.names.lock().unwrap_or_else(PoisonError::into_inner);
         let mut all = Vec::new();
@@ -145,7 +145,7 @@ impl AuditFiles {
 }
 
 impl Newest<'_> {
-    /// Appends whole lines. How many of them are written is added to `written`, also when not all are.
+    /// Appends whole lines. Adds the number of written lines to `written`, even if not all are written.
     pub(super) fn append(&mut self, mut lines: &[u8], written: &mut usize) -> Result<(), StoreError> {
         while !lines.is_empty() {
             let mut now = self.fitting(lines, 0);
@@ -180,11 +180,11 @@ impl Newest<'_> {
         fitting(lines, (self.files.limits.file + more).saturating_sub(self.length))
     }
 
-    /// Makes sure that there is room for what comes next. True if it is held; where a file system cannot hold any, the disk must
-    /// have some now.
+    /// Makes sure that there is room for the next records. True if room is held. If a file system cannot hold
+    /// room, the disk must have some now.
     ///
     /// # Errors
-    /// When there is none, also because this file is too long, and no next one can be had.
+    /// When there is no room, or when this file is too long and no next one can be had.
     pub(super) fn reserve(&mut self) -> Result<bool, StoreError> {
         let over = self.length.saturating_sub(self.files.limits.file);
         if over > 0
@@ -248,7 +248,7 @@ impl Newest<'_> {
     }
 }
 
-/// How many bytes the leading lines have that fit into `room`.
+/// The bytes of the leading lines that fit into `room`.
 fn fitting(lines: &[u8], room: u64) -> usize {
     let room = usize::try_from(room).unwrap_or(usize::MAX).min(lines.len());
     newline(&lines[..room]).map_or(0, |at| at + 1)

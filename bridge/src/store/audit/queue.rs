@@ -18,7 +18,7 @@ use super::record::AuditRecord;
 /// Records that may wait, with those that the thread has in hand.
 pub(super) const MAX_RECORDS: usize = 16 * 1024;
 
-/// When this many wait, the disk counts as one that refuses: the rest is for what is under way.
+/// When this many records wait, the disk counts as refusing. The remaining places are for calls under way.
 const CROWDED: usize = MAX_RECORDS / 4 * 3;
 
 /// How long records are gathered before they are written.
@@ -62,7 +62,7 @@ impl AuditQueue {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a record that nobody waits for.
+    /// Adds a record without a waiter.
     pub(super) fn append(&self, record: AuditRecord) -> Result<(), AuditQueueFull> {
         let mut state = self.lock();
         let waiting = state.waiting();
@@ -105,7 +105,7 @@ impl AuditQueue {
         Ok(())
     }
 
-    /// Adds somebody who waits until what was added before has been written, as far as the disk takes it.
+    /// Adds a waiter for the end of writing all earlier records, as far as the disk takes them.
     pub(super) fn flush(&self, done: WriteResultSender) -> Result<(), AuditQueueFull> {
         let mut state = self.lock();
         if state.closed {
@@ -152,7 +152,7 @@ impl AuditQueue {
         self.failing.store(failing, Ordering::Relaxed);
     }
 
-    /// How many records will be in no file, or are not for certain.
+    /// How many records will be in no file, or may not be.
     pub(super) fn lost(&self) -> u64 {
         self.lost.load(Ordering::Relaxed)
     }

@@ -14,8 +14,8 @@ use super::files::AuditFiles;
 use crate::store::lines::{BLOCK, read_block};
 use crate::store::{StoreError, failed};
 
-/// Lines stand in the order in which they came, but a clock can be set back: by less than this it changes no
-/// result, in milliseconds.
+/// Lines stand in the order of their arrival, but a clock can be set back. Setting it back by less than this
+/// changes no result, in milliseconds.
 const SET_BACK: u64 = 60 * 60 * 1000;
 
 /// The lines to read.

@@ -10,10 +10,10 @@ use harbor_ipc_proto::strings::put_str;
 
 use harbor_home::date::{put_digits, put_rfc3339};
 
-/// A longer text is cut, in bytes: names come from outside.
+/// The most bytes of a text. A longer one is cut, since names come from outside.
 const MAX_TEXT: usize = 512;
 
-/// The same limit for names that a page may make up freely.
+/// The most bytes of a name that a page may make up freely.
 const MAX_NAME: usize = 128;
 
 /// Tools that are named; a last item says how many there are beyond them.
@@ -22,7 +22,7 @@ const MAX_TOOLS: usize = 1000;
 /// An event. A field that is `None`, and a text that is empty, is left out of the file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AuditRecord {
-    /// When it happened, in milliseconds since 1970.
+    /// The time of the event, in milliseconds since 1970.
     pub timestamp: u64,
     /// Its kind: `call`, `grant` and so on.
     pub event: &'static str,
@@ -48,7 +48,7 @@ pub struct AuditRecord {
     pub asked_tools: Option<Arc<[String]>>,
     /// The server.
     pub server: Option<Arc<str>>,
-    /// Which of its processes, where each principal has one.
+    /// The server's process, if each principal has one.
     pub instance: Option<Arc<str>>,
     /// Its tool.
     pub tool: Option<Arc<str>>,
@@ -74,7 +74,7 @@ pub struct AuditRecord {
     pub bytes_out: Option<u64>,
     /// The run that it belongs to.
     pub run_id: Option<Arc<str>>,
-    /// How many of its kind this record stands for.
+    /// The number of such events that this record stands for.
     pub count: Option<u64>,
     /// The provider that was asked, and its model.
     pub provider: Option<Arc<str>>,
@@ -127,7 +127,7 @@ impl AuditRecord {
     }
 }
 
-/// The name of a member; none of ours has anything to escape.
+/// Writes the name of a member. Our names need no escapes.
 fn put_name(out: &mut Vec<u8>, name: &'static str) {
     out.extend_from_slice(b",\"");
     out.extend_from_slice(name.as_bytes());

@@ -23,10 +23,10 @@ use crate::store::StoreError;
 /// Bytes that are written at a time.
 const PIECE: usize = 64 * 1024;
 
-/// When a disk that refused is tried again, though nobody has anything to write.
+/// How soon a disk that refused is tried again, even if no record waits.
 const RETRY: Duration = Duration::from_millis(100);
 
-/// How often a disk that holds no room for us is looked at: others fill it.
+/// How often Harbor looks at a disk without room, which others may fill.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// The pause between two warnings.
@@ -37,7 +37,7 @@ const WARN_AGAIN: Duration = Duration::from_secs(60);
 pub(super) struct AuditWriter {
     files: Arc<AuditFiles>,
     lines: Vec<u8>,
-    /// How many of the lost records the file tells of.
+    /// How many lost records the file reports.
     told: u64,
     /// True if the room for what comes next is ours.
     holds_room: bool,

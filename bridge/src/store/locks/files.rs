@@ -29,7 +29,7 @@ impl LockFiles {
         Self(dir.to_owned())
     }
 
-    /// Stores a lock's text. Gives its name.
+    /// Stores a lock's text. Returns its name.
     pub fn put(&self, text: &[u8]) -> Result<String, StoreError> {
         own_directory(&self.0)?;
         let name = hex(&Sha256::digest(text));
@@ -39,7 +39,7 @@ impl LockFiles {
         Ok(name)
     }
 
-    /// The text of that name, or why there is none.
+    /// The text with that name, or the reason why there is none.
     pub fn get(&self, name: &str) -> Result<Vec<u8>, String> {
         if !is_name(name) {
             return Err("the row that names it is damaged".into());

@@ -70,7 +70,7 @@ pub fn write_newer(dir: &Path, wanted: &str) -> Result<(), String> {
 pub struct Newer {
     /// The version.
     pub version: String,
-    /// The versions of Python that it requires, in its own words.
+    /// The versions of Python that it requires, in its own notation.
     pub requires_python: Option<String>,
 }
 
@@ -88,8 +88,8 @@ pub fn newer(dir: &Path) -> Option<Newer> {
     Some(Newer { version, requires_python: None })
 }
 
-/// Reads what an installer has resolved, and writes what the next step needs of it. `source`: the repository, as it was
-/// before anything of it ran.
+/// Reads the result of an installer, and writes the files for the next step. `source` is the repository
+/// before any of its code ran.
 ///
 /// # Errors
 /// A sentence about what is wrong with it.
@@ -277,7 +277,7 @@ fn is_hash(integrity: &str) -> bool {
     hashes.peek().is_some() && hashes.all(is_one)
 }
 
-/// True if the package at this place is pinned, or lies in the file of one that is.
+/// True if the package at this place is pinned, or lies in the file of a pinned package.
 fn is_pinned(packages: &BTreeMap<String, NodePackage>, place: &str, package: &NodePackage) -> bool {
     let (mut place, mut package) = (place, package);
     while package.in_bundle {

@@ -1,4 +1,4 @@
-//! An environment of Python: its interpreter, and which of its programs are the package's own rather than those of what it needs.
+//! An environment of Python: its interpreter, and which of its programs belong to the package, not to its dependencies.
 //!
 //! Owns reading what pip and uv have written down of an installation (`RECORD`). It names files that the package brought along,
 //! so it is other people's data: read within a limit, and only names of programs are taken from it.
@@ -27,8 +27,8 @@ pub fn interpreter(root: &Path) -> (Option<String>, Option<Version>) {
     (path, pypi::version_in(&String::from_utf8_lossy(&settings)))
 }
 
-/// Makes room for an environment with another interpreter, and removes what was found with the one before: uv would go on from
-/// that.
+/// Makes room for an environment with another interpreter. Removes the results of the one before, since uv
+/// would reuse them.
 ///
 /// # Errors
 /// When the file system refuses.
@@ -39,7 +39,7 @@ pub fn remove_environment(root: &Path) -> Result<(), String> {
     all.try_for_each(|name| remove_tree(&root.join(name))).map_err(|error| error.to_string())
 }
 
-/// The names of its programs; `None` where it is not known which files it has brought.
+/// The names of its programs. None if the list of its files is not known.
 pub(super) fn own_programs(package: &Package, root: &Path) -> Option<Vec<String>> {
     let record = inside(root, &about(package, root)?.join("RECORD")).ok()?;
     let text = String::from_utf8(read_to(&record, MAX_RECORD).ok()?).ok()?;
@@ -49,7 +49,7 @@ pub(super) fn own_programs(package: &Package, root: &Path) -> Option<Vec<String>
     Some(names)
 }
 
-/// The directory that says what was installed: `NAME-VERSION.dist-info`, beside the package's files.
+/// The directory with the facts about the installation: `NAME-VERSION.dist-info`, beside the package's files.
 pub(super) fn about(package: &Package, root: &Path) -> Option<PathBuf> {
     let wanted = normal(&package.name);
     let is_meant = |path: &PathBuf| {

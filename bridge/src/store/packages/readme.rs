@@ -11,7 +11,7 @@ use harbor_policy::package::{Ecosystem, Package};
 use super::files::{inside, open};
 use super::python;
 
-/// Its possible names, in any case; the one that is read first comes first.
+/// Its possible names, in any case, in the order of preference.
 const NAMES: &[&str] = &["readme.md", "readme", "readme.markdown", "readme.txt", "readme.rst"];
 
 /// The beginning of the README of a package that is installed in this directory.

@@ -19,7 +19,7 @@ pub struct RegistrySetting {
     pub variable: &'static str,
     /// Its address.
     pub address: String,
-    /// As people are told: the address without a password, and the file.
+    /// The text for people: the address without a password, and the file.
     pub shown: String,
 }
 

@@ -18,7 +18,7 @@ use super::bins::bins;
 use super::files::{inside, read, read_to};
 use super::resolved::MAX_LOCK;
 
-/// Where the files of the repository are.
+/// The directory with the files of the repository.
 pub(super) fn source(dir: &Path) -> Result<PathBuf, String> {
     let root = dir.canonicalize().map_err(|_| "it is not installed")?;
     let source = PathBuf::from(git::source_dir(&root.to_string_lossy()));
@@ -26,7 +26,7 @@ pub(super) fn source(dir: &Path) -> Result<PathBuf, String> {
     is_directory.then_some(source).ok_or_else(|| "it is not checked out".into())
 }
 
-/// Where its package is: at its top, or in a directory of it that is named.
+/// The directory of its package: the top, or the named directory.
 pub(super) fn home(package: &Package, dir: &Path) -> Result<PathBuf, String> {
     let source = source(dir)?;
     let Some(directory) = package.directory() else { return Ok(source) };
@@ -38,21 +38,21 @@ pub(super) fn home(package: &Package, dir: &Path) -> Result<PathBuf, String> {
     }
 }
 
-/// A repository as it was fetched.
+/// A fetched repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Checkout {
     /// The commit.
     pub commit: String,
     /// The kind of package that it holds.
     pub content: Content,
-    /// The versions of Python that it requires, in its own words: other people's text.
+    /// The versions of Python that it requires, in its own notation: other people's text.
     pub requires_python: Option<String>,
     /// Names and versions in its uv.lock: other people's text, too.
     pub locked: Vec<(String, String)>,
 }
 
-/// The commit that is checked out, and the content. To be asked before anything of it runs: it could change both. If the package
-/// names a commit, it must be that one.
+/// The checked-out commit, and the content. Call it before any of its code runs, since that could change
+/// both. If the package names a commit, it must be that commit.
 ///
 /// # Errors
 /// When it is another one, or holds no package.
@@ -147,7 +147,7 @@ pub(super) fn entry(package: &Package, dir: &Path) -> Result<PathBuf, String> {
     inside(&root, &place).map_err(|why| format!("the program {name} of {} {why}", package.name))
 }
 
-/// The program that it says it has, and its path: in the repository, or among those of its environment.
+/// The program that the package names, and its path: in the repository, or among those of its environment.
 pub(super) fn program(
     package: &Package,
     source: &Path,
@@ -168,7 +168,7 @@ fn node_program(package: &Package, source: &Path) -> Result<(String, String), St
     Ok((program, path))
 }
 
-/// The versions of Python that a project requires, in its own words. uv minds that only once it installs it.
+/// The versions of Python that a project requires, in its own notation. uv checks that only when it installs the project.
 fn requires_python(source: &Path) -> Option<String> {
     let text = inside(source, &source.join("pyproject.toml")).and_then(|path| read(&path)).ok()?;
     let text = String::from_utf8(text).ok()?;
@@ -177,7 +177,7 @@ fn requires_python(source: &Path) -> Option<String> {
     Some(project.get("requires-python")?.get_ref().as_str()?.to_owned())
 }
 
-/// The packages in its uv.lock that have one version. If a package has several, each is for another machine or Python.
+/// The packages in its uv.lock that have one version. A package with several versions has each for another machine or Python.
 fn locked(source: &Path) -> Vec<(String, String)> {
     let text = inside(source, &source.join(pypi::OF_UV)).and_then(|path| read_to(&path, MAX_LOCK));
     text.ok().and_then(|text| of_uv_lock(&String::from_utf8(text).ok()?)).unwrap_or_default()
@@ -229,7 +229,7 @@ fn python_program(package: &Package, source: &Path) -> Result<String, String> {
     Ok(program.clone())
 }
 
-/// Makes its programs executable: npm does that for programs that it links, and nobody links these.
+/// Makes its programs executable. npm does that only for programs that it links, and these are not linked.
 ///
 /// # Errors
 /// When the file system refuses.

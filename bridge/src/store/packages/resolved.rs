@@ -14,7 +14,7 @@ pub struct Resolved {
     pub integrity: String,
     /// The versions and hashes of everything.
     pub tree: String,
-    /// How many packages that are.
+    /// The number of these packages.
     pub packages: u32,
     /// The name of its program, where that is known by now.
     pub program: Option<String>,

@@ -41,12 +41,12 @@ const FILE_KEY: usize = 16;
 const TAG: usize = 16;
 const PIECE: usize = 64 * 1024;
 
-/// Why a file is not opened.
+/// The reason why a file is not opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Closed {
     /// It is no file of age that has a passphrase.
     Foreign,
-    /// The passphrase is another one, or the file is damaged: nobody can tell which.
+    /// The passphrase is wrong, or the file is damaged: nobody can tell which.
     Wrong,
 }
 
@@ -57,7 +57,7 @@ pub struct Random {
     pub salt: [u8; SALT],
     /// The key that seals the pieces.
     pub file_key: Zeroizing<[u8; FILE_KEY]>,
-    /// Makes their key one that was never used.
+    /// Gives the pieces a key that was never used.
     pub nonce: [u8; NONCE],
 }
 
@@ -134,7 +134,7 @@ impl<'a> Header<'a> {
     }
 }
 
-/// The bytes of a text in Base64; `None` where they are not exactly `N`.
+/// The bytes of a text in Base64. None if they are not exactly `N`.
 fn decoded<const N: usize>(text: &str) -> Option<[u8; N]> {
     // A longer one is not even looked at.
     (text.len() <= 4 * N).then(|| STANDARD_NO_PAD.decode(text).ok())??.try_into().ok()
@@ -169,7 +169,7 @@ fn payload_cipher(file_key: &[u8], nonce: &[u8]) -> Option<ChaCha20Poly1305> {
     Some(cipher(&*derived(file_key, nonce, b"payload")?))
 }
 
-/// Eleven bytes of its number, and whether it is the last one.
+/// The nonce of a piece: eleven bytes of its number, and a byte that is 1 for the last piece.
 fn piece_nonce(at: usize, is_last: bool) -> Nonce {
     let mut nonce = Nonce::default();
     if let Some(number) = nonce.get_mut(3..11) {

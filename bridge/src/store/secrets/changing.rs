@@ -30,14 +30,14 @@ const KEY: usize = 32;
 /// The result of reading the file.
 pub(super) struct SecretsContent {
     pub(super) form: StoreProtection,
-    /// The secrets, without those that nobody gets any more.
+    /// The secrets, without the dropped ones.
     pub(super) all: SecretsByServer,
-    /// True if some of those were in the file.
+    /// True if some dropped ones were in the file.
     pub(super) has_dropped: bool,
 }
 
 impl Secrets {
-    /// The bytes, and how they are to be understood.
+    /// The bytes of the file, and its protection.
     pub(super) fn load(&self) -> Result<(StoreProtection, Zeroizing<Vec<u8>>), StoreError> {
         let bytes = file::read(&self.path)?;
         let form = match &bytes {
@@ -178,7 +178,7 @@ impl Secrets {
     /// Encrypts them with a passphrase, or takes another one.
     ///
     /// # Errors
-    /// Why not; then they are as they were.
+    /// Why not. Then the secrets are unchanged.
     pub async fn encrypt(&self, passphrase: Secret) -> Result<SecretsStatus, StoreError> {
         self.off_the_loop(move |secrets| {
             let _turn = secrets.turn();
@@ -213,7 +213,7 @@ impl Secrets {
     /// Makes a plain file of them.
     ///
     /// # Errors
-    /// Why not; then they are as they were.
+    /// Why not. Then the secrets are unchanged.
     pub async fn decrypt(&self) -> Result<SecretsStatus, StoreError> {
         self.off_the_loop(|secrets| {
             let _turn = secrets.turn();
@@ -252,7 +252,7 @@ impl Secrets {
     /// Puts them where `config.toml` says.
     ///
     /// # Errors
-    /// Why not; then they are as they were.
+    /// Why not. Then the secrets are unchanged.
     pub async fn move_over(&self) -> Result<SecretsStatus, StoreError> {
         self.off_the_loop(|secrets| {
             let _turn = secrets.turn();
@@ -291,7 +291,7 @@ impl Secrets {
     /// Has the key at hand from now on.
     ///
     /// # Errors
-    /// When the passphrase is wrong, or nobody has the key.
+    /// When the passphrase is wrong, or the key cannot be had.
     pub async fn unlock(&self, passphrase: Option<Secret>) -> Result<SecretsStatus, StoreError> {
         self.off_the_loop(move |secrets| {
             let (form, bytes) = secrets.load()?;

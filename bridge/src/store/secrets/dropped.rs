@@ -23,7 +23,7 @@ impl Secrets {
         self.path.with_file_name(DROPPED)
     }
 
-    /// The names whose secrets nobody gets.
+    /// The names whose secrets are dropped.
     pub(super) fn dropped(&self) -> Result<BTreeSet<String>, StoreError> {
         let path = self.dropped_file();
         let Some(bytes) = file::read(&path)? else { return Ok(BTreeSet::new()) };
@@ -32,7 +32,7 @@ impl Secrets {
         Ok(text.lines().map(ToOwned::to_owned).collect())
     }
 
-    /// Notes that nobody gets the secrets that this name has now. To be called in the turn of whoever changes them.
+    /// Drops the present secrets of this name: nobody gets them any more. Call it in the turn of whoever changes the secrets.
     pub(super) fn drop_later(&self, name: &str) -> Result<(), StoreError> {
         let mut names = self.dropped()?;
         if !names.insert(name.to_owned()) {
@@ -45,8 +45,8 @@ impl Secrets {
         write_durably(&self.dropped_file(), lines.as_bytes())
     }
 
-    /// Has the secrets that were read written without them, and forgets their names: secrets that are set from now on are another
-    /// server's. To be called in the turn of whoever changes them.
+    /// Writes the read secrets without the dropped ones, and forgets the dropped names: secrets set from now
+    /// on are another server's. Call it in the turn of whoever changes the secrets.
     pub(super) fn settle_dropped(&self, read: &SecretsContent) -> Result<(), StoreError> {
         if read.has_dropped {
             self.write(&read.all, &read.all.keys().cloned().collect(), read.form)?;
@@ -58,7 +58,7 @@ impl Secrets {
         }
     }
 
-    /// Deletes the dropped secrets, now that they can be read. To be called in the turn of whoever changes them.
+    /// Deletes the dropped secrets, now that they can be read. Call it in the turn of whoever changes the secrets.
     pub(super) fn drop_now(&self) {
         let settled = self.read().and_then(|read| match read.has_dropped {
             true => self.settle_dropped(&read),

@@ -16,7 +16,7 @@ use super::super::{StoreError, failed};
 use super::refusal::refused;
 use super::{age, form};
 
-/// A longer file is not read, in bytes.
+/// The most bytes of the file.
 pub(super) const MAX_FILE: u64 = 32 << 20;
 
 /// Checks that the file is this user's alone and can be read, as far as that takes no key. No file is fine, too.
@@ -42,7 +42,7 @@ pub(super) fn parsed(path: &Path, text: &[u8]) -> Result<form::SecretsByServer, 
     })
 }
 
-/// The bytes; `None` where there is no file.
+/// The bytes. None if there is no file.
 pub(super) fn read(path: &Path) -> Result<Option<Zeroizing<Vec<u8>>>, StoreError> {
     // A link, or without a writer a FIFO, is not opened at all.
     let flags = (OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits();

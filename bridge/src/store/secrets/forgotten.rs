@@ -8,8 +8,8 @@ pub(super) const DROPPED: &str = "dropped";
 /// The result of removing all secrets of a server.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Forgotten {
-    /// How many there were.
+    /// The number of secrets.
     pub count: usize,
-    /// Why they are still on disk, where nobody gets them, until they can be read.
+    /// The reason why they are still on disk until they can be read. Nobody gets them there.
     pub left: Option<String>,
 }

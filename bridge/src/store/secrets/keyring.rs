@@ -25,10 +25,10 @@ use zeroize::Zeroizing;
 
 const PROGRAM: &str = "secret-tool";
 
-/// How long it may take where nobody waits for it: long enough for a slow machine.
+/// How long the program may take if nobody waits for it: long enough for a slow machine.
 pub(super) const BY_ITSELF: Duration = Duration::from_secs(15);
 
-/// How long it may take where a person may be asked for the keyring's password.
+/// How long the program may take if a person may be asked for the keyring's password.
 pub(super) const WITH_A_PERSON: Duration = Duration::from_secs(90);
 
 /// The most bytes that it may say; more is an error.
@@ -50,7 +50,7 @@ impl Item {
         Self { home: home.to_owned() }
     }
 
-    /// The key; `None` where there is no item.
+    /// The key. None if there is no item.
     ///
     /// # Errors
     /// The advice to the person.
@@ -99,7 +99,7 @@ impl Item {
     }
 }
 
-/// Runs the program; gives its standard output.
+/// Runs the program, and returns its standard output.
 fn run(mut command: Command, input: Option<&Secret>, until: Instant) -> Result<Zeroizing<Vec<u8>>, String> {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
     let mut child = command.spawn().map_err(|error| match error.kind() {

@@ -27,7 +27,7 @@ use super::refusal::refused;
 use crate::config::SecretsConfig;
 use crate::store::sync_directory;
 
-/// The pause after nobody could be asked.
+/// The pause after a failure to get the key, until it is tried again.
 const PAUSE: Duration = Duration::from_secs(30);
 
 #[derive(Debug, Default)]
@@ -136,7 +136,7 @@ impl Keys {
         }
     }
 
-    /// The key by this passphrase, else by the file that gives one; or from a keyring, whose person may be asked.
+    /// The key by this passphrase, else by the passphrase of a file. Or the key of a keyring, which may ask the person.
     ///
     /// # Errors
     /// The advice to the person.

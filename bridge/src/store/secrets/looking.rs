@@ -11,8 +11,8 @@ use super::trouble::SecretsFingerprint;
 use super::{Secrets, file};
 
 impl Secrets {
-    /// Checks that the secrets can be read, where something has changed, and notes which servers have some. For a thread that may
-    /// wait for the disk.
+    /// Checks after a change that the secrets can be read, and notes which servers have some. For a thread
+    /// that may wait for the disk.
     pub fn look(&self) {
         if !self.trouble.is_due(look(&self.path)) {
             return;

@@ -30,7 +30,7 @@ pub(super) struct PassphraseFile {
 }
 
 impl PassphraseFile {
-    /// The file that the configuration names, else the one that systemd gives.
+    /// The configured file, else the file from systemd.
     pub(super) fn find(configured: Option<&Path>) -> Option<Self> {
         let named = configured.map(|path| Self { path: path.to_owned(), is_of_systemd: false });
         named.or_else(|| {

@@ -40,7 +40,7 @@ impl SecretsTrouble {
         is_well_again
     }
 
-    /// True if the file is to be looked at: it is another one than it was, or was not right.
+    /// True if the file must be checked: it has changed, or was not right.
     pub(super) fn is_due(&self, now: SecretsFingerprint) -> bool {
         let mut state = self.lock();
         state.seen.replace(now) != Some(now) || state.why.is_some()

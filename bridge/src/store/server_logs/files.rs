@@ -16,7 +16,7 @@ use crate::store::{StoreError, failed};
 /// A file that would pass this is put aside, in bytes.
 const MAX_FILE: u64 = 1024 * 1024;
 
-/// The ends of the two names, the newer file first. No id makes one of the other.
+/// The ends of a server's two file names, the newer file first. With them no id gives another id's file name.
 const ENDS: [&str; 2] = ["log", "log.1"];
 
 /// All servers' files.
@@ -54,7 +54,7 @@ impl ServerLogFiles {
         written.map_err(failed("write", &path))
     }
 
-    /// The newest lines, oldest first. What cannot be read is left out.
+    /// The newest lines, oldest first. Unreadable lines are left out.
     pub(super) fn last(&self, id: &ServerId, limit: usize) -> Vec<ServerLogRecord> {
         let mut newest = Vec::new();
         for path in self.paths(id) {
@@ -77,7 +77,7 @@ impl ServerLogFiles {
     }
 }
 
-/// The end of a file, as much as one of ours can have.
+/// The end of a file, at most as long as a log file can be.
 fn read_end(path: &Path) -> io::Result<Vec<u8>> {
     let (file, end) = open_to_read(path)?;
     read_block(&file, end.saturating_sub(MAX_FILE), end)

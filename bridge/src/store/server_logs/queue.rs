@@ -44,7 +44,7 @@ pub(super) struct Pending {
     pub(super) forget: bool,
     /// Lines that are appended.
     pub(super) lines: Vec<u8>,
-    /// How many lines found no room behind them.
+    /// The lines that found no room behind them.
     pub(super) lost: u64,
     /// The time of the newest line, lost or not.
     pub(super) newest: u64,
@@ -81,7 +81,7 @@ impl ServerLogQueue {
         self.filled.notify_one();
     }
 
-    /// Waits for something to do; `None` when it is closed and all is done.
+    /// Waits for something to do. None when the queue is closed and everything is done.
     pub(super) fn take(&self) -> Option<ServerLogBatch> {
         let mut state = self.lock();
         while state.batch.is_empty() {

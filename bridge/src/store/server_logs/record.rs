@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-/// A longer text is cut, in bytes. Runners cut at 8 KiB, which unreadable bytes can make 24.
+/// The most bytes of a text. A longer one is cut. Runners cut at 8 KiB, which unreadable bytes can make 24.
 const MAX_TEXT: usize = 32 * 1024;
 
 /// MCP's levels are words of at most nine letters.
@@ -18,7 +18,7 @@ pub struct ServerLogRecord {
     /// Milliseconds since 1970.
     #[serde(rename = "t")]
     pub timestamp: u64,
-    /// Where it came from.
+    /// The origin of the line.
     #[serde(rename = "s")]
     pub source: Source,
     /// MCP's level.
@@ -29,7 +29,7 @@ pub struct ServerLogRecord {
     pub text: String,
 }
 
-/// Where a line came from.
+/// The origin of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Source {
@@ -45,7 +45,7 @@ pub enum Source {
     Install,
 }
 
-/// Reads a line, with or without its newline; `None` when it is none of ours.
+/// Reads a line, with or without its newline. None if it is no line of a server log.
 #[must_use]
 pub fn parse(line: &[u8]) -> Option<ServerLogRecord> {
     // Serde would take a list of the same values, too.

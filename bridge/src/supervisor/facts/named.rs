@@ -47,7 +47,7 @@ pub(super) fn find(facts: &SandboxFacts, cwd: &str, args: &[String]) -> NamedPat
 }
 
 impl NamedPaths {
-    /// The way to something that exists. If a server may have laid the way and it leads out, the path is noted as it was `given`.
+    /// The way to something that exists. If a server may have laid a way that leads out, the path is noted as `given`.
     fn accepted(&mut self, given: &str, path: &str, facts: &SandboxFacts) -> Option<ResolvedPath> {
         let way = walk(path, facts).filter(|way| way.exists)?;
         if !way.is_accepted() {

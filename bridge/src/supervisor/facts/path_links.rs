@@ -20,14 +20,14 @@ const MAX_LINKS: usize = 40;
 /// Bytes of a path and of the links on its way together. The kernel takes 4,096 of each.
 const MAX_TEXT: usize = 16 * 1024;
 
-/// Where a path leads, and how.
+/// The target of a path, and the way there.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct ResolvedPath {
     /// Its end, without symbolic links; what does not exist keeps its name.
     pub real: String,
     /// True if the end exists.
     pub exists: bool,
-    /// Where the links lie that were followed.
+    /// The places of the links that were followed.
     pub links: Vec<String>,
     /// The directories, which a server can change, of the links that it can have laid.
     pub laid: Vec<String>,

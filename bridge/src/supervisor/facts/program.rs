@@ -98,7 +98,7 @@ struct ProgramSearch<'a> {
 /// A file to look at.
 struct Hop {
     path: String,
-    /// The directories that a server can change and by which the way came. A file that is not in all of them was not chosen by
+    /// The directories on the way here that a server can change. A file outside one of them was not chosen by
     /// the person.
     within: Vec<String>,
 }
@@ -214,7 +214,7 @@ impl ProgramSearch<'_> {
         root.into_iter().inspect(|root| self.add(root.real.clone())).count() > 0
     }
 
-    /// Adds all of an interpreter's or venv's prefix.
+    /// Adds the whole prefix of an interpreter or venv.
     fn add_prefix(&mut self, path: &str, within: &[String]) -> bool {
         let Some(prefix) = of_program(path, self.facts) else { return false };
         if !MARKS.iter().any(|mark| marks(prefix, mark, self.facts)) {
@@ -240,7 +240,7 @@ fn is_executable(file: &str) -> bool {
     fs::metadata(file).is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
 }
 
-/// The beginning of a file; nothing of anything else: to open a device may do something.
+/// The beginning of a file. Empty for anything else, since opening a device may do something.
 fn start_of(path: &str, most: u64) -> Vec<u8> {
     let is_file = fs::metadata(path).is_ok_and(|found| found.is_file());
     is_file.then(|| opened_start(path, most)).flatten().unwrap_or_default()

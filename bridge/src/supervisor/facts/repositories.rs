@@ -6,12 +6,12 @@ use std::collections::VecDeque;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// How many directories are looked at, the nearest first.
+/// The most directories that are looked at, the nearest first.
 const MAX_DIRECTORIES: usize = 256;
-/// How many names of each.
+/// The most names of each directory.
 const MAX_NAMES: usize = 1024;
 
-/// True if there is a repository in it, as far as that was looked for.
+/// True if there is a repository in it, so far as the search went.
 pub(super) fn holds_one(path: &str) -> bool {
     let mut todo = VecDeque::from([PathBuf::from(path)]);
     for _ in 0..MAX_DIRECTORIES {

@@ -32,13 +32,13 @@ use crate::link::{EndReport, LinkEvent};
 use crate::oauth_callback::{Name, RedirectListener};
 use crate::supervisor::errand_runners::ErrandRunnerGuard;
 
-/// How long it may take to find out where the person has to be sent.
+/// How long the search for the sign-in page may take.
 const DISCOVERY: Duration = Duration::from_secs(90);
 
 /// How long the person may think.
 pub const PERSON: Duration = Duration::from_secs(300);
 
-/// How long tokens may take to come, or to be given back.
+/// How long tokens may take to come, or to be revoked.
 const EXCHANGE: Duration = Duration::from_secs(45);
 
 /// A person's wishes for an authorization.
@@ -77,7 +77,7 @@ impl Server {
     /// Finds out where the person has to be sent.
     ///
     /// # Errors
-    /// Why nobody can be asked.
+    /// Why the person cannot be asked.
     pub async fn authorize(
         self: &Rc<Self>,
         wanted: AuthorizationRequest,
@@ -109,7 +109,7 @@ impl Server {
         Ok(PendingAuthorization { url, deadline, redirect_uri, state, landing, known, events, server })
     }
 
-    /// Where the server, and the hosts that it names, may be.
+    /// The addresses that the server, and the hosts that it names, may have.
     fn reach(&self) -> AllowedAddresses {
         let definition = self.definition();
         let remote = definition.remote.as_ref();
@@ -125,7 +125,7 @@ impl Server {
         started.map_err(|error| failed(format!("could not start a runner: {error}")))
     }
 
-    /// Where it is, with what its headers say, and its secrets.
+    /// Its address, headers and secrets, for an errand.
     pub(super) async fn launch_of_errand(&self) -> Result<(Launch<'static>, Credentials), Rc<EndReport>> {
         let definition = self.definition();
         let Some(remote) = &definition.remote else {
@@ -187,7 +187,7 @@ impl Server {
 }
 
 impl PendingAuthorization {
-    /// Where the person's browser comes back to.
+    /// The address to which the person's browser returns.
     #[must_use]
     pub fn redirect_uri(&self) -> &str {
         &self.redirect_uri

@@ -33,8 +33,8 @@ pub enum RemarkedOutcome {
 }
 
 impl Server {
-    /// The sentences; none for a server that is held by other means. `to_person` is false for a model, which may do as told. It
-    /// does not get the command that would allow what the server alone names, in words that may lie.
+    /// The sentences beside a result. None for a server that is confined by other means. `to_person` is false for a
+    /// model, which may obey. A model gets no command for places that only the server names, since the server may lie.
     pub async fn beside(&self, arguments: &str, came: &RemarkedOutcome, to_person: bool) -> Vec<String> {
         let named = of_arguments(arguments);
         let is_trusted =

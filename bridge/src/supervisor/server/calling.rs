@@ -22,14 +22,14 @@ use crate::link::{Audience, CallError, EndReport, ServerAnswer, TimeLimit};
 /// How long a call of a tool waits for the list of tools.
 const TOOLS_WAIT: Duration = Duration::from_secs(2);
 
-/// Why a call has no answer.
+/// The reason why a call has no answer.
 #[derive(Debug)]
 pub enum UnansweredReason {
     /// It was not sent: the server does not run.
     NotSent(Unavailable),
     /// It was sent, and lost.
     Lost(CallError),
-    /// It was sent, and the server was removed, or replaced by another definition: what it still says is nobody's.
+    /// It was sent, and the server was removed or replaced by another definition. Its late answer is dropped.
     Removed,
     /// It was not sent: the permit is for another kind of source.
     NotPermitted,
@@ -40,11 +40,11 @@ pub enum UnansweredReason {
 pub struct Unavailable {
     /// The state that it is in instead.
     pub state: State,
-    /// Why, when it ended without being told to.
+    /// The reason, if it ended unasked.
     pub last_exit: Option<Rc<EndReport>>,
     /// When it is tried again, in milliseconds since 1970.
     pub next_retry: Option<u64>,
-    /// How long the call waited; none when it was refused at once.
+    /// How long the call waited. None if it was refused at once.
     pub waited: Option<Duration>,
     /// True if too many wait already.
     pub queue_full: bool,
@@ -132,8 +132,8 @@ impl Server {
         wait_for(lists.fetched(), limit).await;
     }
 
-    /// Has the tools of a remote server listed anew, and waits as above: the schemas say what a call says by headers. True if
-    /// it is such a server.
+    /// Has the tools of a remote server listed anew, and waits as above, since the schemas tell which
+    /// arguments go into headers. True if it is a remote server.
     pub async fn relisted(self: &Rc<Self>, limit: &mut TimeLimit) -> bool {
         let is_remote = self.definition().remote.is_some();
         if is_remote {

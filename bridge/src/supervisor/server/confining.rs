@@ -1,6 +1,6 @@
 //! The profile that a server is held to, and what it was refused.
 //!
-//! Owns the profile of the last start and the list of refusals. Must never decide what is allowed: that is the policy's.
+//! Owns the profile of the last start and the list of refusals. Must never decide what is allowed: the policy does.
 
 use std::io::ErrorKind;
 use std::os::unix::fs::FileTypeExt as _;
@@ -147,8 +147,8 @@ impl Server {
         self.confinement.denied()
     }
 
-    /// Its runner has read, in what the server said, that it was refused a path. It is the server that says so: nothing
-    /// follows from it but a hint.
+    /// Handles a refused path that its runner has read in the server's output. Only the server says so, so
+    /// nothing but a hint follows from it.
     pub(in crate::supervisor) fn on_denied(self: &Rc<Self>, path: String, write: bool, missing: bool) {
         let Some(confined) = self.confined_by_grants() else { return };
         let (profile, facts) = (&confined.profile, &confined.facts);
@@ -199,7 +199,7 @@ impl Server {
         looked.await.is_ok_and(|is_there| is_there).then_some(home)
     }
 
-    /// The first of these places that is here and that it does not reach, with the option that opens it, or why nothing does.
+    /// The first of these places that exists and is closed by the sandbox, with the option that opens it, or why none does.
     pub(crate) async fn closed_to_it(&self, places: Vec<String>) -> Option<(String, Result<String, String>)> {
         let confined = self.confined_by_grants()?;
         let looked = tokio::task::spawn_blocking(move || {
@@ -232,7 +232,7 @@ impl Server {
 /// The thing that was found where a server was refused.
 #[derive(Debug, PartialEq, Eq)]
 enum RefusalFinding {
-    /// The refusal, with what is to be minded.
+    /// The refusal, with its advice.
     Denied(Denied),
     /// It is a socket, which is no file to be read.
     Socket(String),
@@ -240,7 +240,7 @@ enum RefusalFinding {
     Nothing,
 }
 
-/// `made`: the same refusal, of writing; `is_hidden`: its directory is hidden.
+/// Finds what is at the refused path. `made` is the same refusal for writing; `is_hidden` is true if its directory is hidden.
 fn looked_at(denied: Denied, made: Denied, missing: bool, is_hidden: bool) -> RefusalFinding {
     let path = Path::new(&denied.path);
     // A new file needs its directory only.

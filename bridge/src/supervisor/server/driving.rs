@@ -33,7 +33,7 @@ impl Server {
         }
     }
 
-    /// Puts an end that nobody asked for into the bridge's log. The server's own words about it are in its own log.
+    /// Puts an unasked end into the bridge's log. The server's own words about it are in its own log.
     fn log_a_fall(&self) {
         // Of a plan nothing more was wanted.
         let is_fall = |report: &Rc<EndReport>| ![PLANNED, NEEDS_BUILD].contains(&report.cause);
@@ -66,8 +66,8 @@ impl Server {
         self.life.set_alarm(self, Self::on_life_alarm);
     }
 
-    /// An alarm that rings much too late says that this process was stopped, or starved. What its runners have
-    /// said meanwhile lies ready, and comes first.
+    /// Handles an alarm. If it rings much too late, this process was stopped or starved. Then the waiting
+    /// messages of its runners come first.
     fn on_life_alarm(self: &Rc<Self>) {
         if !self.life.rings_too_late(self, STALL_MS, Self::on_life_alarm) {
             self.apply(LifecycleEvent::Tick);
@@ -100,7 +100,7 @@ impl Server {
         }
     }
 
-    /// Tells the runner to end what it has of this server. Where it has nothing yet, that is its end.
+    /// Tells the runner to end its part of this server. If the runner has no part yet, the server has ended.
     fn send_to_runner(self: &Rc<Self>, message: impl FnOnce(u32) -> ToRunner<'static>) {
         let place = self.place.present();
         match place {

@@ -72,7 +72,7 @@ impl Server {
     }
 
     /// A remark of the bridge's own in the server's log.
-    pub(super) fn remark(&self, text: String) {
+    pub fn remark(&self, text: String) {
         self.add_line(Line { timestamp: wall_clock(), source: Source::Harbor, level: None, text });
     }
 
@@ -145,7 +145,7 @@ impl Server {
         self.lists.end();
     }
 
-    /// Its tools were listed. Those of an earlier start are nobody's news.
+    /// Takes a new list of its tools. Lists of an earlier start are ignored.
     fn on_tools(&self, lists: &Rc<Lists>) {
         // Before anybody keeps them: what a server says of its tools is stored, and goes to its clients.
         if self.secrets.were_given() {

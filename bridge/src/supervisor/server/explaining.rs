@@ -22,7 +22,7 @@ pub const NEEDS_BUILD: &str = "needs_build";
 /// The outcome of a step of an installation, or why it failed.
 pub(super) type Ended<T> = Result<T, Rc<EndReport>>;
 
-/// An installer's words about a file that is not the one that was locked.
+/// The words of installers for a file that differs from the locked one.
 const OTHER_HASH: &[&str] = &["EINTEGRITY", "DO NOT MATCH THE HASHES", "Hash mismatch"];
 
 impl Server {
@@ -39,7 +39,7 @@ impl Server {
         Rc::new(EndReport { message, cause: "install_failed", ..(*report).clone() })
     }
 
-    /// The advice where there is another file than the one that was meant.
+    /// The advice for a file that differs from the expected one.
     fn way_to_another(&self) -> String {
         let is_persons = |trial: &TrialOf| {
             trial.package.as_ref().and_then(Package::binary).is_some_and(|binary| binary.sha256.is_some())
@@ -103,7 +103,7 @@ impl Server {
     }
 }
 
-/// The advice where a package that was locked is gone. It names the Python, if it has one of its own: that may be what is gone.
+/// The advice for a locked package that is gone. It names the package's own Python, if it has one, since that may be gone.
 pub(super) fn way_back(id: &ServerId, python: Option<&LockedPython>) -> String {
     match python {
         None => format!("`harbor start {id}` reinstalls the locked version"),

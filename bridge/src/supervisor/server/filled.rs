@@ -16,13 +16,13 @@ use crate::link::EndReport;
 /// How long the count may take.
 const LIMIT: Duration = Duration::from_secs(2);
 
-/// Entries that are looked at in one go.
+/// The most entries that one step looks at.
 const AT_ONCE: usize = 256;
 
 const MIB: u64 = 1 << 20;
 
 impl Server {
-    /// Why it is not started, where its data has more than it is allowed.
+    /// The reason not to start it: its data has more than the limit.
     pub(super) async fn is_too_full(&self) -> Option<EndReport> {
         let most = self.most_of_disk()?;
         let data = self.root().join("data");

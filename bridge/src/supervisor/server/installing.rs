@@ -141,7 +141,7 @@ impl Server {
         ))))
     }
 
-    /// Gives a planned installation its directory now, and one that was agreed upon its time.
+    /// Notes the directory of a planned installation, and the time of an agreed one.
     fn at_its_place(&self, lock: &Rc<Lock>) -> Rc<Lock> {
         match (self.identity.trial(), self.package.place()) {
             (Some(_), Some(place)) => {
@@ -238,7 +238,7 @@ impl Server {
         self.package.place().map_or(parent.clone(), |place| parent.join(place.to_string()))
     }
 
-    /// Where its data and its temporary files are.
+    /// The directory of its data and its temporary files.
     pub(super) fn root(&self) -> PathBuf {
         let paths = &self.runners().shared.paths;
         match self.identity.trial() {
@@ -252,12 +252,12 @@ impl Server {
         self.identity.trial().is_some_and(|trial| trial.in_its_place)
     }
 
-    /// Its home, as it is told it.
+    /// Its home, as the server sees it.
     pub(crate) fn home(&self) -> String {
         self.root().join("data").to_string_lossy().into_owned()
     }
 
-    /// The home that its own is copied from, and its own, if it is tried with such a copy.
+    /// The home to copy from, and its own home, if it is tried with a copy.
     pub(crate) fn data_to_copy(&self) -> Option<(PathBuf, PathBuf)> {
         let is_copied = !self.is_in_its_place() && self.identity.trial().is_some_and(|trial| trial.with_data);
         let [from, to] = [self.own_root(), self.root()].map(|root| root.join("data"));

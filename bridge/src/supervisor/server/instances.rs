@@ -22,7 +22,7 @@ use super::{Server, ServerOnDisk, Unavailable};
 use crate::link::TimeLimit;
 use crate::store::definitions::{Definition, Stored};
 
-/// Bytes of the principal's hash that are its key: nobody finds another name with the same ones.
+/// The bytes of the principal's hash that make its key. Nobody can find another name with the same bytes.
 const KEY: usize = 8;
 
 /// The user of an instance.
@@ -39,7 +39,7 @@ pub struct User<'a> {
 /// Why there is no instance.
 #[derive(Debug)]
 pub enum NoInstance {
-    /// As many as there may be are in use.
+    /// All instances that the limit allows are in use.
     Full(u32),
     /// Its server is stopped, or could not be installed.
     Unavailable(Unavailable),
@@ -126,7 +126,7 @@ impl Server {
         self.instances.add_ended(ended);
     }
 
-    /// A connection has gone: instances that nobody else has used end.
+    /// Handles the end of a connection: instances that nobody else has used end.
     pub(in crate::supervisor) fn client_left(&self, client: u64) {
         self.end_instances(|one| one.instances.client_left(client));
     }
@@ -137,7 +137,7 @@ impl Server {
         self.instances.all()
     }
 
-    /// Its instances, with those that may not be down yet.
+    /// Its instances, including those that may still be ending.
     pub(in crate::supervisor) fn all_instances(&self) -> Vec<Rc<Self>> {
         self.instances().into_iter().chain(self.instances.ended(Self::is_down)).collect()
     }
@@ -213,7 +213,7 @@ impl Server {
         own
     }
 
-    /// Its instances go on under another definition, or end where all share one process now.
+    /// Gives its instances another definition, or ends them if all clients now share one process.
     pub(super) fn supervise_instances(&self, definition: &Definition) {
         if self.settings().instance == Instance::Shared {
             self.end_instances(|_| true);

@@ -12,8 +12,8 @@ use super::confining::DiskLook;
 use super::{Denied, Server};
 
 impl Server {
-    /// Its runner has read, in the server's words, that it lacks something. As with a refusal, nothing follows from it but a
-    /// hint.
+    /// Handles a lack that its runner has read in the server's words. As with a refusal, only a hint follows
+    /// from it.
     pub(in crate::supervisor) fn on_lacking(self: &Rc<Self>, lack: &Lack<'_>) {
         let Some(confined) = self.confined_by_grants() else { return };
         if let Lack::Attributes(path) = lack
@@ -35,7 +35,7 @@ impl Server {
     }
 }
 
-/// True if a hint is about the sandbox: what is not there for us either is not.
+/// True if a hint is about the sandbox. A file that is also missing outside the sandbox is not.
 fn is_meant(hint: &Hint) -> bool {
     hint.only_if.as_ref().is_none_or(|path| Path::new(path).symlink_metadata().is_ok())
 }

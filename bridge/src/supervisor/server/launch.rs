@@ -96,7 +96,7 @@ impl Server {
         });
     }
 
-    /// Waits until nobody else can write to the server's data. That is not the server's own time.
+    /// Waits until no other process can write to the server's data. That time does not count as the server's own.
     pub(super) async fn way_is_clear(self: &Rc<Self>) {
         let is_clear = !self.instances.has_predecessors() && self.place.remains.is_clear();
         if self.runners().is_swept() && is_clear {
@@ -205,8 +205,8 @@ impl Server {
         Ok(prepared)
     }
 
-    /// The facts that the next start would find, with these settings of its sandbox. A package that is not installed yet has no
-    /// program so far.
+    /// The facts that the next start would find with these sandbox settings. A package that is not installed
+    /// yet has no program.
     pub(super) async fn looked_at(&self, sandbox: SandboxSettings) -> Result<Prepared, Unprepared> {
         self.off_the_loop(LaunchTarget::default(), |mut preparing| {
             preparing.definition.sandbox = sandbox;
@@ -328,7 +328,7 @@ impl Server {
         Ok(launch)
     }
 
-    /// With these variables of its own.
+    /// Its environment, with these variables of its own.
     pub(super) fn environment(
         &self,
         own: &BTreeMap<String, String>,
@@ -351,7 +351,7 @@ struct Preparing {
     root: PathBuf,
     package_dir: PathBuf,
     runtimes: Arc<Runtimes>,
-    /// The interpreter of its package, where that is not the usual one.
+    /// The interpreter of its package, if it is not the usual one.
     runtime: Option<String>,
     start: LaunchTarget,
     /// The directory of models that an engine reads, and its key.

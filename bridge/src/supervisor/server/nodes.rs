@@ -1,7 +1,7 @@
-//! The Node.js with which a package of npm is installed and run, where it does not admit the usual one.
+//! The Node.js that installs and runs a package of npm which does not admit the usual one.
 //!
-//! Owns the order: first the usual one, then each other one that a newer version requires. If none will do, the result is that of
-//! the usual one, and what is lacking is told.
+//! Owns the order: first the usual one, then each one that a newer version requires. If none will do, the
+//! usual one's result counts, and the lack is reported.
 
 use std::path::Path;
 use std::rc::Rc;

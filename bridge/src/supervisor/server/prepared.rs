@@ -14,7 +14,7 @@ use crate::link::EndReport;
 /// A start of a server, or of one command of its installer.
 #[derive(Debug, Clone, Default)]
 pub(super) struct LaunchTarget {
-    /// The installer's command; none for the server itself.
+    /// The installer's command. None for the server itself.
     pub installer: Option<Vec<String>>,
 }
 
@@ -26,7 +26,7 @@ pub(super) struct Prepared {
     pub cwd: String,
     /// The directory of the package's other programs: as under npx and uvx, they are found.
     pub programs: Option<PathBuf>,
-    /// Where programs are looked for.
+    /// The PATH for programs.
     pub path: String,
     /// Its rights.
     pub sandbox: SandboxSettings,

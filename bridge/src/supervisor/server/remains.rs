@@ -19,11 +19,11 @@ use crate::link::EndReport;
 /// How long a runner may take to clear up before it is killed.
 const LIMIT: Duration = limits::REMOVAL.saturating_add(limits::STOP_SLACK);
 
-/// How much longer it is waited then.
+/// How much longer the bridge waits after a stall.
 const STALL: Duration = Duration::from_millis(500);
 
 impl Server {
-    /// Its process is gone, and nobody asked for that. It is told now, and not only once its remains are gone.
+    /// Handles the unasked end of its process. It is told now, not only once its remains are gone.
     pub(super) fn on_died(self: &Rc<Self>, number: u32, report: Rc<EndReport>) {
         // What was told to end meanwhile comes to that end.
         if !self.place.is_at(number) || !matches!(self.state(), State::Starting | State::Running) {

@@ -50,11 +50,11 @@ impl Server {
         Ok(())
     }
 
-    /// The wire form, with the headers as they are sent: a reference to a key is replaced by its secret, else by the definition's
-    /// own variable.
+    /// The wire form, with the final headers. A reference to a key is replaced by its secret, else by the
+    /// definition's variable.
     ///
     /// # Errors
-    /// The key that a header names and nobody knows.
+    /// The unknown key that a header names.
     pub(super) fn filled(&self, remote: &Remote, secrets: &Credentials) -> Result<Wire<'static>, String> {
         let (variables, named) = (secrets.variables(), remote::keys(remote.headers.values()));
         let of_header = |key: &str| secrets.headers().find(|(name, _)| *name == key).map(|(_, value)| value);

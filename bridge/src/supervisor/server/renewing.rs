@@ -61,7 +61,7 @@ impl Runners {
 }
 
 impl Server {
-    /// The token that it was to be shown has ended, or was refused.
+    /// Handles a token that has ended, or was refused.
     pub(super) fn on_stale(self: &Rc<Self>, number: u32, token: Secret) {
         let place = self.place.present().filter(|place| place.number == number);
         let Some(place) = place else { return };
@@ -80,7 +80,7 @@ impl Server {
         });
     }
 
-    /// A login with another token than this one, stored; or one that nothing renews any more.
+    /// A stored login with another token than this one, or a login that can no longer be renewed.
     async fn newer_than(self: &Rc<Self>, token: &Secret) -> Result<Grant, Rc<EndReport>> {
         let _turn = self.runners().renewals.turn(self.id()).await;
         self.store_late().await;
@@ -112,7 +112,7 @@ impl Server {
         Ok(newer)
     }
 
-    /// The authorization server's answer; an error where it gives none that is known.
+    /// The authorization server's answer. An error if the answer is not understood.
     async fn renewed(
         &self,
         message: ToRunner<'static>,
@@ -160,7 +160,7 @@ impl Server {
         });
     }
 
-    /// Hides its new tokens from now on, too, like those that it was started with.
+    /// Hides its new tokens from now on, like the tokens that it was started with.
     fn hide_grant(&self, grant: &Grant) {
         let credential = Credential::of_grant(grant.clone(), wall_clock());
         let renewed = Credentials([(KEY.to_owned(), credential)].into()).redactor(&[]);

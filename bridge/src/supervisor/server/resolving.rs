@@ -37,7 +37,7 @@ pub(super) struct ResolutionTask<'a> {
     pub package: &'a Package,
     pub dir: &'a Path,
     pub uv: bool,
-    /// The repository, as it was before anything of it ran.
+    /// The repository before any of its code ran.
     pub source: Option<Checkout>,
 }
 
@@ -61,7 +61,7 @@ pub(super) struct PythonAttempt {
 /// The requirement for a Python, as an installer that has found nothing says it.
 struct PythonRequirement {
     requires: Requirement,
-    /// True if it is the word of the version that would be taken, not one about any of them.
+    /// True if the version that would be taken says so, false if it is said of any version.
     is_its_own: bool,
 }
 
@@ -104,7 +104,7 @@ impl Server {
         })
     }
 
-    /// The interpreter of its package, where that is not the usual one.
+    /// The interpreter of its package, if it is not the usual one.
     pub(super) fn runtime_path(&self) -> Option<String> {
         self.package.runtime().map(|python| python.path)
     }
@@ -241,9 +241,9 @@ impl Server {
         version.is_some_and(|version| !requires.admits(version)).then_some(requires)
     }
 
-    /// The Python that an installer which found nothing would need instead, if a Python is why. pip speaks of each version; the
-    /// best version's own word counts. Of other words only this counts: that a newer Python would do. They may be about a version
-    /// that nobody wants.
+    /// The Python that an installer needs instead, if it found nothing because of the Python. pip names a
+    /// Python for each version, and that of the best version counts. Others may be about unwanted versions,
+    /// so they count only if a newer Python would do.
     async fn why_not_this_python(
         self: &Rc<Self>,
         job: &ResolutionTask<'_>,
@@ -270,9 +270,9 @@ impl Server {
         is_wanted.then_some(PythonRequirement { requires: said_of, is_its_own: false })
     }
 
-    /// Checks that this is the newest version, where any version will do. A newer one that would have to be built, or whose
-    /// packages would, is a question; one that does not fit for another reason is told. Gives the requirement of one for another
-    /// Python.
+    /// Checks that this is the newest version, where any version will do. A newer version becomes a question
+    /// if it, or its packages, would have to be built. A newer version that does not fit otherwise is
+    /// reported. Returns the requirement of a version for another Python.
     async fn is_newest(
         self: &Rc<Self>,
         job: &ResolutionTask<'_>,
@@ -368,8 +368,8 @@ impl Server {
         self.on_the_disk(job.package, job.dir, |_, dir| Ok(newer(dir))).await
     }
 
-    /// Nothing that is built already fits: finds out whether there is anything else. pip says the same of a package that is not
-    /// there as of one that has to be built.
+    /// Finds out why no built version fits: pip says the same of a missing package as of one that has to be
+    /// built.
     async fn why_unresolved(
         self: &Rc<Self>,
         package: &Package,
@@ -405,7 +405,7 @@ impl Server {
     }
 }
 
-/// Why the resolved version is not to be taken.
+/// The reason not to take the resolved version.
 struct RejectionReason {
     why: Rc<EndReport>,
     requires: Option<Requirement>,

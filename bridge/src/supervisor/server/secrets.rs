@@ -29,7 +29,7 @@ impl Server {
         !self.definition().secrets.is_empty()
     }
 
-    /// The secrets for its next start. Where they cannot be read, only a server starts that has none.
+    /// The secrets for its next start. If they cannot be read, only a server without secrets starts.
     pub(super) async fn secrets(&self) -> Result<Credentials, Unprepared> {
         let store = &self.runners().shared.secrets;
         let mut secrets = match store.of(self.id().as_str()).await {
@@ -59,7 +59,7 @@ impl Server {
         self.secrets.set_since(until);
     }
 
-    /// The thing that its start lacks and a person has, as far as that is known.
+    /// The thing that its start lacks and that the person has, so far as known.
     pub fn need(&self) -> Option<Need> {
         let at_its_end = || self.life.last_exit().and_then(|report| report.need());
         match self.secrets.are_lacking() {
@@ -70,7 +70,7 @@ impl Server {
         }
     }
 
-    /// Looks whether it has the secrets that its definition names, so that a missing one is shown before it is started.
+    /// Looks for the secrets that its definition names, so that a missing one is shown before the start.
     pub(in crate::supervisor) fn look_for_secrets(self: &Rc<Self>) {
         if !self.needs_secrets() {
             return;
@@ -177,7 +177,7 @@ impl Server {
         self.secrets.note_given(secrets, headers, names);
     }
 
-    /// The text without the secrets; `None` where none are in it.
+    /// The text without the secrets. None if it contains none.
     pub(super) fn without_secrets(&self, text: &str) -> Option<String> {
         let hidden = self.hidden(text.to_owned());
         (hidden != text).then_some(hidden)

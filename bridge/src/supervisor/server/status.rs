@@ -15,7 +15,7 @@ use crate::supervisor::logs::Line;
 /// The visible state of a server.
 #[derive(Debug, Clone)]
 pub struct ServerSnapshot {
-    /// Where it is in its life.
+    /// The state of the server.
     pub state: State,
     /// Since when, in milliseconds since 1970.
     pub since: u64,
@@ -33,7 +33,7 @@ pub struct ServerSnapshot {
     pub attempt: u32,
     /// When it is tried again, in milliseconds since 1970.
     pub next_retry: Option<u64>,
-    /// How it last ended without being told to.
+    /// The last end that was not ordered.
     pub last_exit: Option<Rc<EndReport>>,
     /// Calls that it is working on.
     pub in_flight: u32,
@@ -45,7 +45,7 @@ pub struct ServerSnapshot {
     pub round_trip: Option<Duration>,
     /// Answers that came too late.
     pub late_answers: u64,
-    /// How its processes are held together; `None` until it was started.
+    /// How its processes are held together. None until it was started.
     pub containment: Option<Rc<Containment>>,
 }
 
@@ -81,7 +81,7 @@ impl Server {
         }
     }
 
-    /// Its tools as of now; none when it does not run, or they are not listed yet.
+    /// The present tools of the server. None if it does not run, or has not listed them yet.
     #[must_use]
     pub fn tools(&self) -> Option<Rc<ToolList>> {
         self.lists.present().tools()
@@ -116,7 +116,7 @@ impl Server {
         self.lists.present().get(kind)
     }
 
-    /// How many tools it has listed; none where they could not be listed.
+    /// How many tools it has listed. None if they could not be listed.
     #[must_use]
     pub fn tool_count(&self) -> Option<u32> {
         self.lists.present().look(ListKind::Tools, |list| list.error.is_none().then_some(list.count))

@@ -13,7 +13,7 @@ use super::Server;
 use crate::link::{Audience, ServerAnswer, TimeLimit};
 
 impl Server {
-    /// Notes that one more client subscribed to `uri`.
+    /// Notes one more client that subscribed to `uri`.
     pub fn subscribed(&self, uri: &str) {
         self.lists.subscribe(uri);
     }
@@ -45,14 +45,14 @@ impl Server {
         }
     }
 
-    /// Asks for log messages. A server that does not offer logging says so, and nothing is lost.
+    /// Asks for log messages. If a server does not offer logging, it says so, and nothing is lost.
     pub(super) fn ask_for_messages(self: &Rc<Self>) {
         if let Some(level) = self.lists.wanted_messages().and_then(|level| LEVELS.get(level)) {
             self.tell_server(Operation::SetLogLevel { level: (*level).into() });
         }
     }
 
-    /// Asks for something whose answer nobody waits for; a failure is in the log.
+    /// Asks for something without waiting for the answer. A failure is logged.
     fn tell_server(self: &Rc<Self>, operation: Operation<'static>) {
         let place = self.place.present().filter(|_| self.state() == State::Running);
         let Some(place) = place else { return };

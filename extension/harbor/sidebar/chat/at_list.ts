@@ -125,9 +125,11 @@ async function tabItems(hands: Hands): Promise<AtItem[]> {
 async function showTabs(hands: Hands): Promise<void> {
   const isYes = await askForTabs().catch(() => false);
   if (!isYes) hands.say("You did not let the browser name your tabs. Nothing has changed.");
+  if (!isYes) return;
+  const tabs = await tabItems(hands);
+  // The person may have typed on, or closed the list, meanwhile.
   const { at } = hands.state;
-  if (!isYes || at === undefined) return;
-  hands.change({ at: { ...at, at: 0, items: [...at.items.filter(({ group }) => group !== "Tabs"), ...(await tabItems(hands))] } });
+  if (at !== undefined) hands.change({ at: { ...at, at: 0, items: [...at.items.filter(({ group }) => group !== "Tabs"), ...tabs] } });
 }
 
 async function resourceItems(hands: Hands, server_id: string): Promise<AtItem[]> {

@@ -8,7 +8,6 @@ import type { Hands } from "../hands.ts";
 import { button, failure, oneLine } from "../parts.ts";
 import { hrefOf } from "../route.ts";
 import type { Chat } from "../store.ts";
-import { deleteChat } from "../views/chats.ts";
 import { timeWords } from "../words.ts";
 
 const ACT = "chat menu";
@@ -90,4 +89,11 @@ function deletion(hands: Hands, id: string): VNode {
     });
   if (!deleting) return button("Delete this chat…", ask(true), { id: "delete-chat", class: "quiet danger" });
   return h("div", {}, h("p", {}, "It cannot be brought back."), h("p.buttons", {}, button("Keep it", ask(false)), button("Delete", remove, { id: "really-delete", class: "danger", busy: hands.isBusy(ACT) })));
+}
+
+/** Deletes a chat, wherever it is shown. */
+export async function deleteChat(hands: Hands, session_id: string): Promise<void> {
+  await hands.ask("chat_delete_session", { session_id });
+  if (hands.state.chat?.id === session_id) hands.change({ chat: undefined });
+  hands.say("Deleted");
 }

@@ -12,6 +12,7 @@ import type { Action } from "./actions.ts";
 import { ATTACH, FILES, attach } from "./attaching.ts";
 import { FIELD, field, put, typed } from "./field.ts";
 import { PAGE_ACT } from "./page_doing.ts";
+import { promptForm } from "./prompt_form.ts";
 import { matching, slashMenu } from "./slash.ts";
 import { atKey, atList, atProps, atTyped } from "./at_list.ts";
 import { attachedChip, pageChip, pageKey } from "./page_chip.ts";
@@ -85,6 +86,7 @@ export function composer(hands: Hands, doing: Composer): Child[] {
     h("div", { key: "page place" }, ...pageChip(hands)),
     h("div", { key: "at place" }, ...atList(hands)),
     h("div", { key: "slash place" }, slashMenu(hands, doing, typed())),
+    h("div", { key: "prompt place" }, ...promptForm(hands)),
     composing.editing === undefined ? undefined : h("p.soft", {}, "Your message begins a branch. What is there stays. ", button("Cancel", edited, { id: "not-editing", class: "quiet" })),
     composing.attached.length === 0 ? undefined : h("ul.chips", { "aria-label": "Goes with your message" }, ...composing.attached.map((one) => chip(hands, one))),
     h(

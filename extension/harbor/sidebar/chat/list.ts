@@ -5,8 +5,9 @@
 import { openTab } from "../../../shared/browser/api.ts";
 import { type Child, type VNode, h } from "../dom.ts";
 import type { Hands } from "../hands.ts";
-import { button, copyButton, failureNotice, foreign, lines } from "../parts.ts";
+import { button, copyButton, failureNotice, foreign, lines, notice } from "../parts.ts";
 import type { Chat } from "../store.ts";
+import { changesIn, freeWords } from "./free.ts";
 import { Highlighting } from "./highlighting.ts";
 import { type MarkdownOptions, MarkdownView } from "./markdown.ts";
 import { stepLine } from "./step.ts";
@@ -33,16 +34,17 @@ export function conversation(hands: Hands, chat: Chat, more: number, doing: Doin
   const items = [...chat.items, ...(chat.said === undefined ? [] : [chat.said]), ...(chat.turn?.items ?? []), ...(chat.last?.items ?? [])];
   const first = Math.max(0, items.length - SHOWN - more);
   const busy = chat.said !== undefined || (chat.turn !== undefined && !chat.turn.over);
+  const last = items.findLastIndex(({ is }) => is !== "note");
   return [
     first === 0 ? undefined : button(`Show ${Math.min(first, SHOWN)} earlier`, doing.earlier, { id: "earlier", class: "quiet" }),
-    h("ol.conversation", {}, ...items.slice(first).map((item, at) => h("li", { key: String(first + at), class: item.is }, ...shown(hands, item, first + at, doing, busy, first + at === items.length - 1)))),
+    h("ol.conversation", {}, ...items.slice(first).map((item, at) => h("li", { key: String(first + at), class: item.is }, ...shown(hands, item, first + at, doing, busy, first + at === last)))),
     busy ? waits(chat) : undefined,
   ];
 }
 
 function waits({ turn, isStopping }: Chat): VNode {
-  const words = isStopping ? "Stopping…" : (turn?.status ?? (turn?.items.at(-1)?.is === "answer" ? "" : "Thinking…"));
-  return h("p.soft.under-way", { key: "under-way" }, words === "" ? undefined : foreign(words));
+  const words = isStopping ? "Stopping…" : turn?.items.at(-1)?.is === "answer" ? "" : "Thinking…";
+  return h("p.soft.under-way", { key: "under-way" }, words);
 }
 
 function shown(hands: Hands, item: Item, at: number, doing: Doing, busy: boolean, isLast: boolean): Child[] {
@@ -55,10 +57,12 @@ function shown(hands: Hands, item: Item, at: number, doing: Doing, busy: boolean
       return [h("details.thoughts", {}, h("summary", {}, item.writing ? "Thinking…" : "Thoughts"), lines(item.text, "Thoughts", 20_000))];
     case "step":
       return [stepLine(hands, item)];
+    case "note":
+      return [notice("warn", h("p", {}, foreign(item.text)))];
     case "ended":
       return [h("p.soft", {}, endedWords(item.code), isLast ? again(doing) : undefined)];
     case "error":
-      return [failureNotice({ code: item.code, message: item.message }), isLast ? again(doing) : undefined];
+      return [failureNotice({ code: item.code, message: item.message }), ...(isLast ? [free(hands), again(doing)] : [])];
   }
 }
 
@@ -94,6 +98,19 @@ function optionsOf(hands: Hands): MarkdownOptions {
     refresh: () => hands.change({}),
     highlighting,
   };
+}
+
+let due: ReturnType<typeof setTimeout> | undefined;
+
+/** How long the provider takes nothing, counted down. */
+function free(hands: Hands): Child {
+  clearTimeout(due);
+  const at = hands.state.chat?.free;
+  if (at === undefined) return undefined;
+  const now = Date.now();
+  const left = changesIn(at, now);
+  if (left !== undefined) due = setTimeout(() => hands.change({}), left);
+  return h("p.soft", { key: "free", role: "timer" }, freeWords(at, now));
 }
 
 const again = ({ retry }: Doing): VNode => button("Try again", retry, { class: "quiet", key: "again" });

@@ -27,14 +27,15 @@ const WORDS: { [is in Mismatch]: string } = {
   "none chosen": "No model is chosen: choose one above.",
   gone: "is not there now. Choose another model above, or look at its provider.",
   "no pictures": "sees no pictures. Remove the picture, or choose a model that sees it.",
-  "no tools": "was not made to use tools, and may answer without them. Choose another model for tools.",
+  "no tools": "was not made to use tools. Choose another model for tools, or no tools.",
 };
 
 export function mismatch(hands: Hands): Child {
-  const { models, servers = [], composing } = hands.state;
+  const { models, composing } = hands.state;
   if (models === undefined) return undefined;
   const id = modelOf(hands);
-  const hasTools = (serversOf(hands) ?? servers).length > 0;
+  // Where the person has not chosen any, such a model gets none.
+  const hasTools = (serversOf(hands)?.length ?? 0) > 0;
   const is = mismatchOf(models.list, id, hasTools, composing.attached.some((one) => one.is === "image"));
   // The place is always there, so that what comes is read out.
   if (is === undefined) return h("p.mismatch", { key: "mismatch", role: "status" });

@@ -65,8 +65,10 @@ test("a long page is in parts that fit, torn where paragraphs end, and nothing o
 });
 
 test("a question about the page is told from others", () => {
-  for (const text of ["Summarise this page", "what does this article say about tax?", "tl;dr", "Please summarize", "Who wrote this?", "Is the recipe vegan?", "explain this"]) assert.ok(isAboutPage(text), text);
-  for (const text of ["What time is it in Tokyo?", "Add a note: call Kenji", "Summer plans", "search my mail for pages", "Explain recursion"]) assert.ok(!isAboutPage(text), text);
+  for (const text of ["Summarise this page", "what does this article say about tax?", "tl;dr", "Please summarize", "Who wrote this?", "Is the recipe vegan?", "explain this", "Which of these two pages has the cheaper ticket?", "What does a ticket cost on each page?", "compare both tabs", "all the open tabs?"]) assert.ok(isAboutPage(text), text);
+  for (const text of ["What time is it in Tokyo?", "Add a note: call Kenji", "Summer plans", "search my mail for pages", "Explain recursion", "Save the text of this page to note.txt", "who is the keeper?"]) assert.ok(!isAboutPage(text), text);
+  for (const text of ["who is the keeper?", "compare the prices", "The cheaper one?"]) assert.ok(isAboutPage(text, true), text);
+  for (const text of ["Add both to my list", "please send this to Kenji", "Summer plans"]) assert.ok(!isAboutPage(text, true), text);
   assert.deepEqual(["/summarise", " /summarize ", "/summarise it", "summarise"].map(isSummarise), [true, true, false, false]);
 });
 

@@ -98,8 +98,16 @@ function upToBreak(all: string, part: string): string {
 /** Whether a message is the action of that name. */
 export const isSummarise = (text: string): boolean => /^\/summari[sz]e\s*$/i.test(text.trim());
 
-const THIS = /\b(this|the|open|current)\s+(web\s?)?(page|site|article|post|thread|document|story|text|recipe|paper|video|tab)\b|\b(tl;?dr|on here|in here)\b|\bwhat does (it|this) say\b/i;
+const THIS = /\b(this|these|those|the|both|each|every|all|open|current)\s+((of|the|these|those|two|three|four|\d+|open|web)\s+){0,3}(web\s?)?(page|site|article|post|thread|document|story|text|recipe|paper|video|tab)s?\b|\b(tl;?dr|on here|in here)\b|\bwhat does (it|this) say\b/i;
 const BEGINS = /^\s*(please\s+)?(summari[sz]e|sum up|explain this|translate this|what is this( about)?\b|who wrote (this|it)\b|tl;?dr)/i;
 
-/** Whether a question is about the page that goes with it: then one answer of the model is enough, and no tools are. */
-export const isAboutPage = (text: string): boolean => THIS.test(text) || BEGINS.test(text);
+/** What asks for something to be done, for which a page alone is not enough. */
+const ACTS = /^\s*(please\s+|can you\s+|could you\s+)?(save|store|add|create|make|send|post|e-?mail|mail|book|buy|order|delete|remove|move|rename|run|call|open|click|fill|schedule|remind|search|look up|write (it|this|that|them|the \w+) (to|into))\b/i;
+
+const ASKS = /\?\s*$|^\s*(who|what|when|where|which|why|how|is|are|was|were|does|do|did|has|have|can|compare|list|name|tell me|give me)\b/i;
+
+/**
+ * Whether a question is about the pages that go with it: then one answer of the model is enough, and no tools are. `byHand`: the person
+ * has attached them to this very question.
+ */
+export const isAboutPage = (text: string, byHand = false): boolean => !ACTS.test(text) && (THIS.test(text) || BEGINS.test(text) || (byHand && ASKS.test(text)));

@@ -16,7 +16,7 @@ import { changePage, hostsOf } from "./page_open.ts";
 import { type Parts, inParts, isAboutPage, isSummarise, tokensOf } from "./page_parts.ts";
 import { originOf, standingOf } from "./page_rules.ts";
 import { PageError, attachedPage, readPage } from "./page_take.ts";
-import { modelOf } from "./picking.ts";
+import { modelOf, serversOf } from "./picking.ts";
 import { isBusy } from "./talk.ts";
 
 export const SUMMARISE = "Summarise this page.";
@@ -29,12 +29,12 @@ export function sendWithPage(hands: Hands, text: string, say: Say): void {
   const { page, composing } = hands.state;
   if (isSummarise(text)) return summarise(hands, say);
   if (page.progress !== undefined || hands.isBusy(PAGE_ACT)) return back(hands, text, "The page is being read. Wait, or stop that first.");
-  if (standingOf(page).is !== "on" || !page.mayRead) return say(text, composing.attached, isAlone(text, composing.attached));
+  if (standingOf(page).is !== "on" || !page.mayRead) return say(text, composing.attached, isAlone(hands, text));
   withPage(hands, async () => {
     try {
       const attached = attachedPage(await freshPage(hands), roomOf(hands));
       if (isBusy(hands.state)) throw new PageError("Another message went first. Send yours again.");
-      say(text, [...hands.state.composing.attached, attached], isAboutPage(text));
+      say(text, [...hands.state.composing.attached, attached], isAlone(hands, text) || isAboutPage(text));
     } catch (error) {
       giveBack(text);
       throw error;
@@ -42,7 +42,13 @@ export function sendWithPage(hands: Hands, text: string, say: Say): void {
   });
 }
 
-const isAlone = (text: string, attached: Attached[]): boolean => attached.some(({ is }) => is === "page") && isAboutPage(text);
+/** Whether one answer without tools is what the person wants, or all that the model can give: a model that was not made for tools fails with them. */
+function isAlone(hands: Hands, text: string): boolean {
+  const { composing, models } = hands.state;
+  const model = models?.list.find(({ id }) => id === modelOf(hands));
+  const isChosen = serversOf(hands) !== undefined;
+  return (model?.tools === false && !isChosen) || (composing.attached.some(({ is }) => is === "page") && isAboutPage(text, true));
+}
 
 function back(hands: Hands, text: string, problem: string): void {
   giveBack(text);

@@ -6,11 +6,13 @@
 //
 // Owns which events are new. Turns belong to the bridge: leaving, closing and losing the connection end none. Must never send a message twice.
 
-import type { Fields } from "../../../shared/ports/wire.ts";
+import { type Fields, isFields } from "../../../shared/ports/wire.ts";
+import { CodedError } from "../../../shared/protocol/codes.ts";
 import type { Pushes } from "../../../shared/protocol/generated/messages.ts";
 import type { Hands } from "../hands.ts";
 import type { Chat, State } from "../store.ts";
-import { type Attachment, type Item, type Turn, begun, heard, ofMessages, untilTurn } from "./transcript.ts";
+import { freeAt } from "./free.ts";
+import { type Attachment, type Item, type Turn, begun, ended, heard, ofMessages, untilTurn } from "./transcript.ts";
 
 export const READ_CHAT = "read chat";
 export const SAY = "say";
@@ -29,11 +31,14 @@ export interface Said {
   alone?: boolean;
 }
 
+const LOST = "Harbor ended in the middle of this answer. The part that you see is not kept. Try again.";
+const LATE = "Another window sent a message first. Yours is in the field again: send it after that answer.";
+
 const NEVER = { turn: undefined, before: 0 };
 
 export class Talk {
   readonly #hands: Hands;
-  readonly #giveBack: (said: Said) => void;
+  readonly #giveBack: (said: Said, editing?: number) => void;
   /** Events that came before it was known to which state they belong. */
   #early: Pushes["chat_event"][] | undefined;
   #seen = -1;
@@ -45,7 +50,7 @@ export class Talk {
   #isSaying = false;
 
   /** @param giveBack what the bridge did not take is the person's again */
-  constructor(hands: Hands, giveBack: (said: Said) => void) {
+  constructor(hands: Hands, giveBack: (said: Said, editing?: number) => void) {
     [this.#hands, this.#giveBack] = [hands, giveBack];
   }
 
@@ -90,6 +95,8 @@ export class Talk {
           const turn = session.turn_id;
           this.#past = turn === undefined ? { turn: watched.turn_id, before: watched.seq } : NEVER;
           const goesOn = turn !== undefined && going?.id === turn && this.#seen >= 0;
+          // A bridge without any event of the session is another one: it tells no end of the turn.
+          const isLost = turn === undefined && going !== undefined && !going.over && watched.seq === 0;
           if (turn !== undefined && !goesOn) this.#seen = -1;
           // The turn of a message on its way may be over before anything was heard of it: then the message is among these.
           if (turn !== undefined || isAmong(items, this.#chat)) this.#isSaying = false;
@@ -99,9 +106,12 @@ export class Talk {
             isKnown: true,
             items: turn === undefined ? items : untilTurn(items),
             turn: turn === undefined ? undefined : goesOn ? going : begun(turn),
-            last: turn === undefined && going !== undefined ? endOf(going) : this.#chat.last,
+            last: turn !== undefined || going === undefined ? this.#chat.last : isLost ? lost(going, items) : endOf(going),
             said: this.#isSaying ? this.#chat.said : undefined,
           });
+        } catch (error) {
+          this.#unread(id);
+          throw error;
         } finally {
           const early = this.#early ?? [];
           this.#early = undefined;
@@ -110,6 +120,12 @@ export class Talk {
       },
       left,
     );
+  }
+
+  /** A chat that is gone is read no more: what the person said stays to be seen, and nothing is waited for. */
+  #unread(id: string): void {
+    const chat = this.#chat;
+    if (chat?.id === id && chat.said !== undefined && chat.turn?.over === true) this.#change({ items: [...chat.items, chat.said], said: undefined });
   }
 
   /** An event of a session that this panel follows. */
@@ -127,6 +143,11 @@ export class Talk {
     }
     let { turn } = chat;
     if (turn?.id !== push.turn_id) {
+      // What the person has said never became a turn: the answer to it says why.
+      if (this.#isSaying && push.event.type === "error") {
+        this.#seen = push.seq;
+        return;
+      }
       if (!this.#isSaying) {
         // Another window has begun it: its message is with the session.
         this.#past = NEVER;
@@ -158,13 +179,13 @@ export class Talk {
   /** Says something in the chat that is shown, and begins one where it is new. Gives the session's id. */
   say(said: Said, beginning: Beginning, begins: (id: string) => void): void {
     this.#hands.act(SAY, async () => {
-      this.#send(this.#chat?.id ?? (await this.#begin(beginning, begins)), said);
+      this.#send(this.#chat?.id ?? (await this.#kept(said, this.#begin(beginning, begins))), said);
     });
   }
 
   #send(id: string, said: Said): void {
     this.#isSaying = true;
-    this.#change({ last: undefined, said: { is: "person", at: undefined, text: said.text, attachments: said.attachments } });
+    this.#change({ last: undefined, free: undefined, said: { is: "person", at: undefined, text: said.text, attachments: said.attachments } });
     const asked = { session_id: id, message: said.text, ...(said.attachments.length === 0 ? {} : { attachments: said.attachments.map(({ part }) => part) }), ...(said.alone === true ? { tool_choice: "none" } : {}) };
     // Its answer is the end of the turn, which comes as an event, too.
     void this.#hands.ask("chat_send_message", asked).catch((error: unknown) => this.#refused(id, said, error));
@@ -175,12 +196,22 @@ export class Talk {
     const session_id = this.#chat?.id;
     if (session_id === undefined) return;
     this.#hands.act(SAY, async () => {
-      const { session } = await this.#hands.ask("chat_branch", { session_id, message_id });
+      const { session } = await this.#kept(said, this.#hands.ask("chat_branch", { session_id, message_id }), message_id);
       // It is read where it is shown.
       this.#become({ id: session.id, session });
       begins(session.id);
       this.#send(session.id, said);
     });
+  }
+
+  /** Where there is no session for what the person has said it is theirs again. */
+  async #kept<T>(said: Said, begun: Promise<T>, editing?: number): Promise<T> {
+    try {
+      return await begun;
+    } catch (error) {
+      this.#giveBack(said, editing);
+      throw error;
+    }
   }
 
   async #begin({ model, servers, isPrivate }: Beginning, begins: (id: string) => void): Promise<string> {
@@ -194,11 +225,17 @@ export class Talk {
 
   /** A turn that failed says so as an event. What never became one is said here, and the person's words come back. */
   #refused(id: string, said: Said, error: unknown): void {
-    if (this.#chat?.id !== id || !this.#isSaying) return;
+    if (this.#chat?.id !== id) return;
+    // No event of the turn says this.
+    this.#change({ free: freeAt(error, Date.now()) });
+    // Then the turn that is heard is another window's.
+    const isLate = error instanceof CodedError && isFields(error.details) && error.details["reason"] === "busy";
+    if (!this.#isSaying && !isLate) return;
     this.#isSaying = false;
     this.#change({ said: undefined });
     this.#giveBack(said);
-    this.#hands.fail(SAY, error);
+    this.#hands.fail(SAY, isLate ? new CodedError("ERR_INVALID_REQUEST", LATE) : error);
+    if (isLate) this.#read(id);
   }
 
   stop(): void {
@@ -222,9 +259,15 @@ function isAmong(items: Item[], { said, items: before }: Chat): boolean {
   return said?.is === "person" && ofPerson(items).at(-1)?.text === said.text && ofPerson(items).length > ofPerson(before).length;
 }
 
+/** What is shown of a turn whose bridge has ended: all that was seen of it and is not among the messages. */
+function lost({ usage, items }: Turn, kept: Item[]): Chat["last"] {
+  const more = items.slice(kept.length - untilTurn(kept).length).map(ended);
+  return { usage, items: [...more, { is: "error", code: "ERR_BRIDGE_NOT_CONNECTED", message: LOST }] };
+}
+
 /** What is shown of a turn that is over besides its messages. */
 function endOf({ usage, items }: Turn): Chat["last"] {
-  return { usage, items: items.filter(({ is }) => is === "ended" || is === "error") };
+  return { usage, items: items.filter(({ is }) => is === "note" || is === "ended" || is === "error") };
 }
 
 const NOTHING: Chat = { id: undefined, session: undefined, isKnown: false, items: [], turn: undefined, said: undefined, last: undefined, isStopping: false, branches: [] };

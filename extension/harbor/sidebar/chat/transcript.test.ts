@@ -40,7 +40,6 @@ test("a result is shown without what Harbor writes around it for the model, and 
 
 test("events become the same items, piece by piece, and what has not changed is the same object", () => {
   const events = [
-    { type: "status", text: "asking" },
     { type: "reasoning", text: "h" },
     { type: "reasoning", text: "m" },
     { type: "text", text: "I " },
@@ -55,8 +54,6 @@ test("events become the same items, piece by piece, and what has not changed is 
   assert.deepEqual(items.map(({ is }) => is), ["thoughts", "answer", "step", "answer"]);
   assert.deepEqual([items[1], over], [{ is: "answer", text: "I look.", writing: false }, true]);
   assert.equal(turns.at(-2)?.items[0], items[0]);
-  assert.equal(turns[1]?.status, "asking");
-  assert.equal(turns[2]?.status, undefined);
 });
 
 test("a turn that is stopped or fails keeps what has come, and says how it ended", () => {
@@ -64,6 +61,13 @@ test("a turn that is stopped or fails keeps what has come, and says how it ended
   assert.deepEqual(stopped.items, [{ is: "answer", text: "half", writing: false }, { is: "ended", code: "stopped" }]);
   const failed = heard(begun("t"), { type: "error", code: "ERR_MODEL_FAILED", text: "no key" } as TurnEvent);
   assert.deepEqual([failed.over, failed.items], [true, [{ is: "error", code: "ERR_MODEL_FAILED", message: "no key" }]]);
+});
+
+test("what Harbor says of a turn stays to be read, once, and cuts no answer in two that goes on", () => {
+  const full = { type: "status", text: "this session is not written to the disk yet" };
+  const events = [full, { type: "text", text: "half " }, full, { type: "text", text: "done" }, { type: "final", text: "half done", code: "done" }];
+  const { items } = events.reduce((turn, event) => heard(turn, event as TurnEvent), begun("t"));
+  assert.deepEqual(items, [{ is: "note", text: full.text }, { is: "answer", text: "half done", writing: false }]);
 });
 
 test("whatever a provider or a damaged file has in a message, nothing throws", () => {

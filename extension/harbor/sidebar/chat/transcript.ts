@@ -36,6 +36,8 @@ export type Item =
   | { is: "answer"; text: string; writing: boolean }
   | { is: "thoughts"; text: string; writing: boolean }
   | Step
+  /** What Harbor says of the turn: that the disk takes nothing, that the conversation was shortened for the model. */
+  | { is: "note"; text: string }
   /** How the turn ended, where it did not simply end. */
   | { is: "ended"; code: string }
   | { is: "error"; code: string; message: string };
@@ -118,24 +120,25 @@ export interface Turn {
   items: Item[];
   usage: ChatUsage | undefined;
   over: boolean;
-  /** What Harbor says of it meanwhile: that it waits, that it tries again. */
-  status: string | undefined;
 }
 
 export function begun(id: string): Turn {
-  return { id, items: [], usage: undefined, over: false, status: undefined };
+  return { id, items: [], usage: undefined, over: false };
 }
 
 /** The turn after an event of it. */
 export function heard(turn: Turn, event: TurnEvent): Turn {
   const items = turn.items.slice();
-  const next: Turn = { ...turn, items, usage: event.usage ?? turn.usage, status: event.type === "status" ? event.text : undefined };
+  const next: Turn = { ...turn, items, usage: event.usage ?? turn.usage };
   switch (event.type) {
     case "text":
       extend(items, "answer", event.text ?? "");
       break;
     case "reasoning":
       extend(items, "thoughts", event.text ?? "");
+      break;
+    case "status":
+      note(items, event.text ?? "");
       break;
     case "tool_call":
       written(items);
@@ -168,10 +171,23 @@ function extend(items: Item[], is: "answer" | "thoughts", text: string): void {
   }
 }
 
+/** Says it once in a turn, however often it is said. */
+function note(items: Item[], text: string): void {
+  if (items.some((item) => item.is === "note" && item.text === text)) return;
+  written(items);
+  items.push({ is: "note", text });
+}
+
 /** What is being written has been written. */
 function written(items: Item[]): void {
   const last = items.at(-1);
   if ((last?.is === "answer" || last?.is === "thoughts") && last.writing) items[items.length - 1] = { ...last, writing: false };
+}
+
+/** An item of a turn that goes on no more. */
+export function ended(item: Item): Item {
+  if ((item.is === "answer" || item.is === "thoughts") && item.writing) return { ...item, writing: false };
+  return item.is === "step" && item.state === "running" ? { ...item, state: "failed" } : item;
 }
 
 const ENDED: { [code: string]: string } = {

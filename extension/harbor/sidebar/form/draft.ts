@@ -163,8 +163,8 @@ function valueOf(field: Field, draft: Draft, problems: Map<Draft, string>): unkn
 function listValue(field: Extract<Field, { is: "list" }>, draft: Draft, problems: Map<Draft, string>): unknown {
   const items = "items" in draft ? draft.items : [];
   if (items.length === 0 && !field.required) return NOTHING;
-  if (items.length < field.min) problems.set(draft, `There must be ${field.min}`);
-  if (items.length > field.max) problems.set(draft, `There may be ${field.max}`);
+  if (items.length < field.min) problems.set(draft, `At least ${field.min} must be given`);
+  if (items.length > field.max) problems.set(draft, `At most ${field.max} can be given`);
   return items.map((item) => valueOf(field.item, item.draft, problems));
 }
 

@@ -137,7 +137,7 @@ test("lists have as many items as were added, groups are left out when nothing i
   list.items.forEach((item, at) => ((item.draft as { text: string }).text = String(at + 6)));
   assert.deepEqual(argumentsOf(fields, draft).args, { hours: [6, 7] });
   list.items = list.items.slice(1);
-  assert.deepEqual([...argumentsOf(fields, draft).problems.values()], ["There must be 2"]);
+  assert.deepEqual([...argumentsOf(fields, draft).problems.values()], ["At least 2 must be given"]);
   const place = draft.members[1] as { members: { text: string }[] };
   list.items.push(newItem((fields[0] as Extract<Field, { is: "list" }>).item, 9));
   if (place.members[0] !== undefined) place.members[0].text = "no";

@@ -33,7 +33,7 @@ export function foundHere(hands: Hands): Child[] {
 function foundRow(hands: Hands, found: Provider): VNode {
   const { base_url: url, name, type, other_user: other, needs_api_key: needs } = found;
   const words = needs ? "Add" : "Use it";
-  const use_ = button(words, () => use(hands, found), { class: "small primary", "data-use": type, "aria-label": `${words}: ${visible(name).text}`, busy: hands.isBusy(useOf(found)) });
+  const use_ = button(words, () => use(hands, found), { class: "small primary", "data-use": type, "data-url": url, "aria-label": `${words}: ${visible(name).text}`, busy: hands.isBusy(useOf(found)) });
   return h(
     "li",
     { key: url },

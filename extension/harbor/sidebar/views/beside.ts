@@ -4,6 +4,7 @@
 
 import { visible } from "../../../shared/text/visible.ts";
 import { type Child, h } from "../dom.ts";
+import { revoke } from "../granted.ts";
 import type { Hands } from "../hands.ts";
 import { iconOf } from "../icon.ts";
 import { button, failure, oneLine } from "../parts.ts";
@@ -11,7 +12,6 @@ import { inOrderOfEnding, sitesOf } from "../permissions.ts";
 import { hrefOf } from "../route.ts";
 import { type Access, type Site, accessOf, accessWords, grantsOf, hostOf } from "../site.ts";
 import type { Tone } from "../words.ts";
-import { revoke } from "./sites.ts";
 
 const STOP = "stop the site beside";
 const TONES: { [is in Access["is"]]: Tone } = { none: "idle", blocked: "bad", allowed: "good" };

@@ -4,6 +4,7 @@
 
 import { openTab, sessionStore } from "../../../shared/browser/api.ts";
 import type { Fields } from "../../../shared/ports/wire.ts";
+import type { ChatUsage } from "../../../shared/protocol/generated/messages.ts";
 import { forgetPrompts } from "../chat/actions.ts";
 import { numbered } from "../chat/attaching.ts";
 import { chatMenu } from "../chat/chat_menu.ts";
@@ -18,10 +19,12 @@ import { lookAtPage } from "../chat/page_open.ts";
 import { standingOf } from "../chat/page_rules.ts";
 import { sendWithPage, summarise } from "../chat/page_send.ts";
 import { loadModels, modelMenu, modelOf, serverMenu } from "../chat/picking.ts";
-import { READ_CHAT, type Said, Talk, asEvent } from "../chat/talk.ts";
+import { READ_CHAT, type Said, Talk, asEvent, isBusy } from "../chat/talk.ts";
 import type { Item } from "../chat/transcript.ts";
+import { waitsLine } from "../chat/waits.ts";
 import { type Child, type VNode, h } from "../dom.ts";
 import type { Hands, View } from "../hands.ts";
+import { dollars } from "../money.ts";
 import { button, failure, lines, notice, oneLine, waiting } from "../parts.ts";
 import { type Route, hrefOf } from "../route.ts";
 import type { Attached, Chat, Composing } from "../store.ts";
@@ -37,12 +40,12 @@ let talk: Talk | undefined;
 /** How many earlier items the person has asked for. */
 let more = 0;
 
-const talkOf = (hands: Hands): Talk => (talk ??= new Talk(hands, (said) => giveBack(hands, said)));
+const talkOf = (hands: Hands): Talk => (talk ??= new Talk(hands, (said, editing) => giveBack(hands, said, editing)));
 
 /** What the bridge did not take is in the field again. */
-function giveBack(hands: Hands, { text, attachments }: Said): void {
+function giveBack(hands: Hands, { text, attachments }: Said, editing: number | undefined): void {
   const attached = attachments.map(numbered);
-  hands.change({ composing: { ...hands.state.composing, attached } });
+  hands.change({ composing: { ...hands.state.composing, attached, editing } });
   put(text);
 }
 
@@ -78,6 +81,7 @@ export const chat: View<Here> = {
   },
   foot: (hands) => [
     leaving(hands),
+    waitsLine(hands),
     mismatch(hands),
     h("div.with", {}, serverMenu(hands), privacy(hands)),
     ...composer(hands, {
@@ -162,7 +166,18 @@ function usageLine(hands: Hands, now: Chat): VNode | undefined {
   const about = usage.exactness === "exact" ? "" : "about ";
   const cached = usage.cached_tokens > 0 ? `, ${usage.cached_tokens.toLocaleString("en")} from the cache` : "";
   const model = modelOf(hands);
-  return h("p.soft.usage", { key: "usage" }, `${about}${usage.input_tokens.toLocaleString("en")} tokens in${cached} · ${usage.output_tokens.toLocaleString("en")} out`, ...(model === undefined ? [] : [" · ", oneLine(model)]));
+  return h("p.soft.usage", { key: "usage" }, `${about}${usage.input_tokens.toLocaleString("en")} tokens in${cached} · ${usage.output_tokens.toLocaleString("en")} out${costOf(usage)}`, ...(model === undefined ? [] : [" · ", oneLine(model)]));
+}
+
+/** What a turn cost. A model on this machine is free, and that is not said each time. */
+function costOf({ exactness, cost_microdollars: cost }: ChatUsage): string {
+  if (cost === 0) return "";
+  return cost === undefined ? " · price unknown" : ` · ${exactness === "exact" ? "" : "about "}${dollars(cost)}`;
+}
+
+/** Escape stops the turn that is under way. */
+export function escapes(hands: Hands): void {
+  if (isBusy(hands.state)) talkOf(hands).stop();
 }
 
 function send(hands: Hands, text: string): void {

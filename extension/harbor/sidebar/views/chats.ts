@@ -4,6 +4,7 @@
 
 import { CodedError } from "../../../shared/protocol/codes.ts";
 import type { ChatSession } from "../../../shared/protocol/generated/messages.ts";
+import { deleteChat } from "../chat/chat_menu.ts";
 import { type Child, type VNode, h } from "../dom.ts";
 import type { Hands, View } from "../hands.ts";
 import { button, empty, failure, foreign, notice, oneLine, waiting } from "../parts.ts";
@@ -115,13 +116,6 @@ function confirm(hands: Hands, session_id: string): VNode {
     });
   const buttons = [button("Keep it", done, { id: "keep" }), button("Delete", remove, { id: "really", class: "danger", busy: hands.isBusy(`delete ${session_id}`) })];
   return notice("warn", h("p", {}, "Delete this chat with all its messages? It cannot be brought back."), h("p.buttons", {}, ...buttons));
-}
-
-/** Deletes a chat, wherever it is shown. */
-export async function deleteChat(hands: Hands, session_id: string): Promise<void> {
-  await hands.ask("chat_delete_session", { session_id });
-  if (hands.state.chat?.id === session_id) hands.change({ chat: undefined });
-  hands.say("Deleted");
 }
 
 /** A chat that was exported. */

@@ -4,6 +4,7 @@
 // was on its way to one of them must not land on another. Must never offer an answer that the bridge does not.
 
 import type { Approval, ApprovalField, StandingAnswer } from "../../../shared/protocol/generated/messages.ts";
+import { visible } from "../../../shared/text/visible.ts";
 import { type Guard, inertFor, mayAllow, pressed, stirred } from "../../consent/inert.ts";
 import { ANSWER_WORDS, LEAVES_WORDS, actWords, callerWords, cutWords, isCut } from "../../consent/words.ts";
 import { type Child, type VNode, h } from "../dom.ts";
@@ -11,11 +12,15 @@ import type { Hands, View } from "../hands.ts";
 import { button, empty, failure, foreign, lines, oneLine, waiting } from "../parts.ts";
 import type { State } from "../store.ts";
 import { timeWords } from "../words.ts";
+import { becauseButton, becauseField, isHeard } from "./because.ts";
 import { back } from "./head.ts";
 
 const READ = "questions";
 
 const NO_WORDS: { [answer: string]: string } = { no: "Don't allow", never: "Never for this app" };
+
+/** What the answers to a server are called that wants an answer of a model. */
+const SERVER_WORDS: { [answer: string]: string } = { once: "Allow this once", always: "Always allow this server", never: "Never for this server" };
 
 const STANDING_WORDS: { [covers: string]: string } = {
   once: "one call, when it is repeated",
@@ -108,13 +113,14 @@ function question(hands: Hands, one: Approval, inert: boolean): VNode {
   const ordered = [...answers.filter((answer) => answer === "no"), ...answers.filter((answer) => answer !== "no")];
   return h(
     "li",
-    { key: id, "data-question": id },
+    { key: id, "data-question": id, tabindex: "-1", "aria-label": `Question about ${visible(tool).text}` },
     h("p.what", {}, oneLine(callerWords(one)), ` ${actWords(one)}`, h("span.name.mono", {}, oneLine(tool))),
     h("p", {}, `You are asked because ${why}.`, state === "missed" ? " Nobody answered in time: after a yes it runs when it is repeated." : ""),
     names.length === 0 ? undefined : h("p", {}, LEAVES_WORDS[0], oneLine(source), LEAVES_WORDS[1], foreign(names.join(", "))),
     whole === undefined ? argumentsOf(hands, id, fields) : lines(whole, "All arguments", Infinity),
     h("p.soft", {}, h("time", { datetime: new Date(since).toISOString() }, timeWords(since))),
-    h("div.buttons", {}, ...ordered.map((answer) => answerButton(hands, id, answer, inert))),
+    h("div.buttons", {}, ...ordered.flatMap((answer) => [answerButton(hands, one, answer, inert), ...(answer === "no" && isHeard(one) ? [because(hands, id)] : [])])),
+    isHeard(one) ? becauseField(hands, id, (reason) => say(hands, id, "no", reason), stir) : undefined,
     failure(hands, answering(id)),
   );
 }
@@ -128,19 +134,24 @@ function argumentsOf(hands: Hands, id: string, fields: ApprovalField[]): VNode {
 
 const answering = (id: string): string => `answer ${id}`;
 
-function answerButton(hands: Hands, id: string, answer: string, inert: boolean): Child {
+function answerButton(hands: Hands, { id, who }: Approval, answer: string, inert: boolean): Child {
   const [yes, no] = [ANSWER_WORDS[answer], NO_WORDS[answer]];
-  const words = yes ?? no;
+  const words = (who === "server" ? SERVER_WORDS[answer] : undefined) ?? yes ?? no;
   if (words === undefined) return undefined;
-  const say = () => {
-    if (yes !== undefined && !mayAllow(guard, performance.now())) return;
-    hands.act(answering(id), async () => {
-      const { answered } = await hands.ask("approvals_answer", { approval_id: id, answer });
-      hands.say(answered ? "Answered" : "This question is no longer open");
-      loadQuestions(hands);
-    });
+  const press = () => {
+    if (yes === undefined || mayAllow(guard, performance.now())) say(hands, id, answer);
   };
-  return button(words, say, { id: `${answer}-${id}`, "data-answer": answer, busy: hands.isBusy(answering(id)) || (yes !== undefined && inert) });
+  return button(words, press, { id: `${answer}-${id}`, key: answer, "data-answer": answer, busy: hands.isBusy(answering(id)) || (yes !== undefined && inert) });
+}
+
+const because = (hands: Hands, id: string): VNode => becauseButton(hands, id, hands.isBusy(answering(id)), stir);
+
+function say(hands: Hands, id: string, answer: string, reason?: string): void {
+  hands.act(answering(id), async () => {
+    const { answered } = await hands.ask("approvals_answer", { approval_id: id, answer, ...(reason === undefined ? {} : { reason }) });
+    hands.say(answered ? "Answered" : "This question is no longer open");
+    loadQuestions(hands);
+  });
 }
 
 function showWhole(hands: Hands, id: string): void {
@@ -154,7 +165,7 @@ function showWhole(hands: Hands, id: string): void {
 }
 
 function stands(hands: Hands, { id, covers, principal, session_id: session, what, private: names, until }: StandingAnswer): VNode {
-  const whose = principal === "owner" ? `Your ${session === undefined ? "models" : `chat ${session.slice(0, 8)}`}` : callerWords({ who: principal.startsWith("client://") ? "client" : "page", principal });
+  const whose = principal === "owner" ? `Your ${session === undefined ? "models" : `chat ${session.slice(0, 8)}`}` : callerWords({ who: kindOf(principal), principal });
   const back = covers === "never" ? "Ask again" : "Revoke";
   return h(
     "li.server",
@@ -169,6 +180,8 @@ function stands(hands: Hands, { id, covers, principal, session_id: session, what
     failure(hands, revoking(id)),
   );
 }
+
+const kindOf = (principal: string): string => (principal.startsWith("client://") ? "client" : principal.startsWith("server:") ? "server" : "page");
 
 const revoking = (id: string | undefined): string => `revoke answer ${id ?? "all"}`;
 

@@ -10,7 +10,7 @@ import type { Hands, View } from "../hands.ts";
 import { button, empty, facts, failure, field, foreign, notice, waiting } from "../parts.ts";
 import type { Route } from "../route.ts";
 import { timeWords } from "../words.ts";
-import { ofServer, serverOf } from "./head.ts";
+import { ofServer } from "./head.ts";
 
 type Here = Extract<Route, { at: "server" }>;
 
@@ -216,24 +216,4 @@ function revoke(hands: Hands, id: string): void {
     hands.learn(id, { authorization: "none" });
     hands.say(told ? "You are signed out" : `You are signed out here. The server could not be told${why === undefined ? "" : `: ${why}`}`);
   });
-}
-
-/** Asks which servers wait for secrets, one after the other: those that do not run, once for each of their states. */
-export class Missing {
-  readonly #asked = new Map<string, string>();
-  #turn: Promise<unknown> = Promise.resolve();
-
-  look(hands: Hands): void {
-    for (const { server_id: id, state, since } of hands.state.servers ?? []) {
-      const as = `${state} ${since}`;
-      if ((state !== "stopped" && state !== "failed") || this.#asked.get(id) === as) continue;
-      this.#asked.set(id, as);
-      this.#turn = this.#turn.then(async () => {
-        // It may be gone, or the connection: then there is nothing to be said of it.
-        const status = await hands.ask("get_credential_status", { server_id: id }).catch(() => undefined);
-        if (status === undefined) this.#asked.delete(id);
-        else if (serverOf(hands, id) !== undefined) hands.change({ missing: { ...hands.state.missing, [id]: status.status.missing } });
-      });
-    }
-  }
 }

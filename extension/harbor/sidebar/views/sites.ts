@@ -7,9 +7,10 @@ import { isClient } from "../clients.ts";
 import { dayOf } from "../days.ts";
 import { type Child, type VNode, h } from "../dom.ts";
 import type { Hands, View } from "../hands.ts";
+import { revoke } from "../granted.ts";
 import { iconOf } from "../icon.ts";
 import { button, command, failure, oneLine, waiting } from "../parts.ts";
-import { type Permission, type Site, inOrderOfEnding, isDenial, sitesOf, typeWords } from "../permissions.ts";
+import { type Permission, type Site, isDenial, sitesOf, typeWords } from "../permissions.ts";
 import { hrefOf } from "../route.ts";
 import { accessBy, hostOf, shortWords } from "../site.ts";
 import { count, scopeWords, timeWords } from "../words.ts";
@@ -112,14 +113,6 @@ function questionsRow(hands: Hands): VNode {
   );
 }
 
-/** Reads all grants. */
-export function loadGrants(hands: Hands, left?: AbortSignal): void {
-  hands.read("grants", async (signal) => {
-    const { grants } = await hands.ask("host_list_all_permissions", {}, { signal });
-    hands.change({ grants });
-  }, left);
-}
-
 /** The rows of what it may do, and the way to revoke all of it. */
 export function permissionsOf(hands: Hands, { origin, profile, permissions }: Site): Child[] {
   const act = `revoke ${origin} ${profile}`;
@@ -159,11 +152,4 @@ function howLong({ ends, tabs, overridden }: Permission): string {
 
 function toolWords(tool: string): string {
   return tool.endsWith("/*") ? `all of ${tool.slice(0, -2)}` : tool;
-}
-
-export async function revoke(hands: Hands, origin: string, profile: string, permissions: Permission[]): Promise<void> {
-  for (const { scopes, type } of inOrderOfEnding(permissions)) {
-    for (const scope of scopes) await hands.ask("host_revoke_permission", { origin, profile, scope, grant_type: type });
-  }
-  hands.say(permissions.every(isDenial) ? "Unblocked: it may ask again" : "Access revoked");
 }

@@ -994,7 +994,7 @@ export interface Requests {
     /** The tab that asks. */
     tab_id?: number;
   };
-  /** Says how many tokens a model would read. A provider that can count without answering (Anthropic's format, llama-server) gets the conversation and counts them. For others they are estimated from the conversation's length. */
+  /** Says how many tokens a model would read. A provider that can count without answering (Anthropic's and Gemini's format, OpenAI, llama-server) gets the conversation and counts them. For others they are estimated from its length. */
   llm_count_tokens: {
     /** As in `llm_chat`. */
     messages: ChatMessage[];
@@ -1006,6 +1006,21 @@ export interface Requests {
     system_prompt?: string;
     /** As in `llm_chat`. */
     tools?: ChatTool[];
+  };
+  /** Has a recording of speech transcribed. It goes to the provider of the model, and is written down nowhere. */
+  llm_transcribe: {
+    /** The recording's bytes in Base64, at most 25 MB. */
+    audio: string;
+    /** Its type: `audio/wav`, `audio/mpeg`, `audio/mp4`, `audio/ogg`, `audio/flac` or `audio/webm`. */
+    media_type: string;
+    /** As in `llm_chat`; absent: the first model whose name says that it transcribes, of the default provider if it has one. */
+    model?: string;
+    /** As in `llm_chat`. */
+    provider?: string;
+    /** The language that is spoken, like `en`; absent: the model finds out. */
+    language?: string;
+    /** Words that help the model with names and terms, at most 8192 bytes. */
+    prompt?: string;
   };
   /** Gives the tokens that requests to models have used. */
   llm_usage: {
@@ -2168,6 +2183,17 @@ export interface Replies {
     input_tokens: number;
     /** `exact`: the provider counted them; otherwise `estimated`. */
     exactness: string;
+  };
+  /** The text that was spoken. */
+  llm_transcribe: {
+    /** The text; empty if nothing was said. */
+    text: string;
+    /** The provider's id. */
+    provider: string;
+    /** The model's name at the provider. */
+    model: string;
+    /** The tokens that it took. */
+    usage: ChatUsage;
   };
   /** The tokens that requests have used. */
   llm_usage: {
@@ -3881,13 +3907,13 @@ export interface LookedIn {
 export interface Provider {
   /** Its id: the part before `:` in the ids of its models. */
   id: string;
-  /** The kind of provider: `ollama`, `openai`, `anthropic`, `llamafile`, `llama-server`, `lmstudio`, `vllm`, `openrouter`, `mistral`, `groq`, `deepseek` or `openai-compatible`. */
+  /** The kind of provider: `ollama`, `openai`, `anthropic`, `llamafile`, `llama-server`, `lmstudio`, `vllm`, `openrouter`, `mistral`, `groq`, `deepseek`, `gemini` or `openai-compatible`. */
   type: string;
   /** A name for people. */
   name: string;
   /** Its address. */
   base_url: string;
-  /** The format of its requests and answers: `chat`, `anthropic` or `ollama`. */
+  /** The format of its requests and answers: `chat`, `anthropic`, `ollama`, `responses` or `gemini`. */
   dialect: string;
   /** True if the person allows its use. */
   enabled: boolean;
@@ -4069,7 +4095,7 @@ export interface ChatEvent {
   call_id?: string;
   /** In `tool_call_start`: the tool's name. */
   name?: string;
-  /** In `tool_call_arguments`: the next piece of the arguments. In `tool_call_end`: all of them. */
+  /** In `tool_call_arguments`: the next piece of the arguments. In `tool_call_end`: all of them; absent where they are longer than the client's frames. */
   arguments?: string;
   /** In `usage`: the tokens so far. */
   usage?: ChatUsage;

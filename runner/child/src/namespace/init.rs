@@ -76,7 +76,7 @@ fn prepare(owner: Owner, control: &UnixStream) -> Result<(), String> {
     prctl::set_pdeathsig(Signal::SIGKILL).map_err(told("ask for the parent-death signal"))
 }
 
-/// Has `/proc` show this namespace. What is mounted elsewhere later on is to be seen here too, not the reverse.
+/// Has `/proc` show this namespace. Later mounts outside must be seen here too, but not the reverse.
 fn own_proc() -> nix::Result<()> {
     let none: Option<&str> = None;
     mount(none, "/", none, MsFlags::MS_REC | MsFlags::MS_SLAVE, none)?;
@@ -84,7 +84,7 @@ fn own_proc() -> nix::Result<()> {
     mount(Some("proc"), "/proc", Some("proc"), flags, none)
 }
 
-/// Does to itself what the launchers will do. It must lead nowhere else: in a chroot it would lead out of it.
+/// Enters its own mounts as the launchers will do. That must lead nowhere else, but in a chroot it leads out of the chroot.
 fn try_to_enter_mounts() -> io::Result<()> {
     let place = || fs::metadata("/").map(|root| (root.dev(), root.ino()));
     let before = place()?;
@@ -113,8 +113,8 @@ fn serve(control: &UnixStream) {
     }
 }
 
-/// One signal reaches everything, since nobody can start a process while it is sent; what loses its parent then
-/// becomes a child of this process, so that none is left when there are no children.
+/// Kills all processes by one signal, since nobody can start a process while it is sent. Their orphans become
+/// children of this process, so no process is left once this one has no children.
 fn end_all() {
     let _ = kill(Pid::from_raw(-1), Signal::SIGKILL);
     while !matches!(wait(), Err(Errno::ECHILD)) {}

@@ -26,13 +26,13 @@ use crate::dying;
 /// The longest address that the kernel takes: `struct sockaddr_storage`.
 const LONGEST_ADDRESS: usize = 128;
 
-/// The shortest one in which there is a port: `struct sockaddr_in`.
+/// The length of the shortest address that holds a port: `struct sockaddr_in`.
 const SHORTEST_WITH_PORT: u32 = 16;
 
 /// The name of a socket's protocol, as ss(8) asks for it.
 const PROTOCOL: &CStr = c"system.sockprotoname";
 
-/// Where a runner hears of the calls of one server.
+/// Receives the calls of one server that a runner answers.
 #[derive(Debug)]
 pub struct Calls(AsyncFd<OwnedFd>);
 
@@ -41,7 +41,7 @@ pub struct Calls(AsyncFd<OwnedFd>);
 pub enum Wish {
     /// An address, which stands in the server's memory.
     Bind,
-    /// To listen, with so many connections that wait.
+    /// The call `listen`, with this many connections that may wait.
     Listen(i32),
 }
 
@@ -81,7 +81,7 @@ impl Calls {
         Ok(Self(heard?))
     }
 
-    /// The next call; none once no process of the server is left.
+    /// The next call. None once the server has no process left.
     pub async fn next(&self) -> Option<Call<'_>> {
         loop {
             let mut ready = self.0.readable().await.ok()?;
@@ -96,7 +96,7 @@ impl Calls {
         }
     }
 
-    /// Finds out if there is a call. To receive one blocks until there is one, and all else would have to wait.
+    /// Finds out if a call waits. Receiving one blocks until there is one, and everything else would have to wait.
     fn state(&self) -> nix::Result<PollFlags> {
         let mut all = [PollFd::new(self.0.get_ref().as_fd(), PollFlags::POLLIN)];
         poll(&mut all, PollTimeout::ZERO)?;
@@ -150,11 +150,11 @@ impl Call<'_> {
         }
     }
 
-    /// The socket that it names, as a descriptor of this process. The server can close its own meanwhile, and then it is this one
-    /// whose end waits as long as the server has set (SO_LINGER).
+    /// The socket that the call names, as a descriptor of this process. The server may close its own one
+    /// meanwhile. Then closing this one takes as long as the server has set (SO_LINGER).
     ///
     /// # Errors
-    /// When there is none, or it is not to be had.
+    /// When there is no such socket, or it cannot be had.
     pub fn socket(&self) -> io::Result<OwnedFd> {
         // Of its thread, where the kernel has that (Linux 6.9): its process may be without the first one.
         let process = dying::open(self.told.pid, dying::PIDFD_THREAD)
@@ -192,7 +192,7 @@ impl Call<'_> {
         Ok(bytes)
     }
 
-    /// Ends the call: with nothing, or with an error; where that has no number EINVAL for invalid input, or EACCES.
+    /// Ends the call, with success or with an error. An error without a number becomes EINVAL for invalid input, else EACCES.
     pub fn answer(mut self, answer: io::Result<()>) {
         let number = |error: io::Error| match error.kind() {
             io::ErrorKind::InvalidInput => error.raw_os_error().unwrap_or(Errno::EINVAL as i32),
@@ -234,8 +234,8 @@ impl Drop for Call<'_> {
     }
 }
 
-/// True if a runner can answer for its servers here. That needs Linux 5.6, and no filter around this process that has
-/// somebody answer already. Changes this process, which is to be of no further use.
+/// True if a runner can answer for its servers here. That needs Linux 5.6, and no filter around this process
+/// that already has an answerer. Changes this process for good, so end it afterwards.
 #[must_use]
 pub(super) fn offered() -> bool {
     let own = || -> io::Result<()> {

@@ -31,7 +31,7 @@ const BIND: ABI = ABI::V4;
 pub enum Access {
     /// Read, list and execute.
     Read,
-    /// For a device or a socket: read, write and control, never make or remove.
+    /// Read, write and control a device or a socket, but never make or remove one.
     Device,
     /// Everything but making devices.
     Write,
@@ -40,7 +40,7 @@ pub enum Access {
 /// A place of the file system and what may be done there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LandlockRule {
-    /// A path without symbolic links; one that does not exist is passed over.
+    /// A path without symbolic links. A path that does not exist is skipped.
     pub path: PathBuf,
     /// The access to it.
     pub access: Access,
@@ -70,9 +70,9 @@ pub fn abi() -> u32 {
     u32::try_from(version).unwrap_or(0)
 }
 
-/// Refuses this thread, and all that it starts, whatever version `abi` of Landlock knows and no rule allows.
-/// Without `bind_tcp` no TCP port can be bound, but one that the kernel chooses, as connecting gives it. Also sets `no_new_privs`. Before version 2 nothing can be
-/// renamed or linked from one directory to another, whatever the rules say.
+/// Refuses this thread, and all that it starts, every access that version `abi` of Landlock knows and no rule allows.
+/// Without `bind_tcp` no TCP port can be bound, except a port that the kernel chooses, as when connecting. Also sets
+/// `no_new_privs`. Before version 2 nothing can be renamed or linked from one directory to another, whatever the rules say.
 ///
 /// # Errors
 /// When the kernel does not offer that version, or the version cannot refuse what was asked. When a path exists but cannot
@@ -107,7 +107,7 @@ fn handled(abi: ABI, bind_tcp: bool) -> Result<Ruleset, RulesetError> {
     if scopes.is_empty() { Ok(ruleset) } else { ruleset.scope(scopes) }
 }
 
-/// The place of a rule and its rights there; none when there is no such place.
+/// Opens the place of a rule, with its rights there. None when there is no such place.
 fn opened(rule: &LandlockRule, abi: ABI) -> io::Result<Option<(OwnedFd, BitFlags<AccessFs>)>> {
     let place = match open(&rule.path) {
         Err(Errno::ENOENT) => return Ok(None),
@@ -125,7 +125,7 @@ fn open(path: &Path) -> nix::Result<OwnedFd> {
     openat2(AT_FDCWD, path, how)
 }
 
-/// The kernel's own error, where one is the cause; otherwise this kernel does not offer what was asked.
+/// The kernel's own error if that is the cause. Otherwise an error that this kernel does not offer the request.
 fn told(error: RulesetError) -> io::Error {
     let mut cause: Option<&(dyn Error + 'static)> = Some(&error);
     while let Some(inner) = cause {

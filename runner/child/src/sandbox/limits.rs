@@ -9,7 +9,7 @@ use nix::errno::Errno;
 use nix::sys::resource::{Resource, getrlimit, rlim_t, setrlimit};
 use nix::unistd::{Uid, getuid};
 
-/// Limits for each process; absent: as much as this process.
+/// Limits for each process. An absent one leaves the limit that this process has.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Limits {
     /// Bytes of data: heap, stacks of threads and private writable mappings. Not of address space, of which
@@ -21,11 +21,11 @@ pub struct Limits {
     pub open_files: Option<u64>,
     /// Bytes of each file that is written. A write beyond fails with EFBIG: launchers ignore SIGXFSZ.
     pub file_size: Option<u64>,
-    /// How nice to other programs, 0 to 19.
+    /// The niceness towards other programs, 0 to 19.
     pub nice: u8,
 }
 
-/// Timers and queued signals of this user, or in a user namespace of the server's own of the server.
+/// The most timers and queued signals of this user, or of the server if it has a user namespace of its own.
 const TIMERS: u64 = 4096;
 
 /// Holds this process, and all that it starts, to `limits`, without a way back: the soft limits are the hard ones. There are
@@ -33,7 +33,7 @@ const TIMERS: u64 = 4096;
 /// 5.14). Otherwise it counts all of this user, so that as many are added as there are now. It does not count root's.
 ///
 /// # Errors
-/// Where the kernel refuses one.
+/// When the kernel refuses a limit.
 pub fn apply(limits: &Limits, own_user_namespace: bool) -> io::Result<()> {
     limit(Resource::RLIMIT_CORE, 0)?;
     if *limits != Limits::default() {
@@ -67,7 +67,7 @@ pub fn go_first() {
     }
 }
 
-/// Sets the limit that is asked for, or the one that this process has, if that is less.
+/// Sets the requested limit, or the limit that this process has, if that is less.
 fn limit(resource: Resource, most: rlim_t) -> nix::Result<()> {
     let (_, hard) = getrlimit(resource)?;
     let most = most.min(hard);
@@ -83,7 +83,7 @@ fn threads_of(user: Uid) -> io::Result<u64> {
     Ok(texts.map(|text| threads_in(&text, user)).fold(0, u64::saturating_add))
 }
 
-/// Threads of a process by its `status`; none if it is another user's.
+/// Threads of a process by its `status`. None if another user runs it.
 fn threads_in(status: &str, user: Uid) -> u64 {
     let field = |name: &str| {
         let line = status.lines().find_map(|line| line.strip_prefix(name))?;
@@ -92,7 +92,7 @@ fn threads_in(status: &str, user: Uid) -> u64 {
     if field("Uid:") == Some(user.as_raw().into()) { field("Threads:").unwrap_or(0) } else { 0 }
 }
 
-/// At least as nice as asked.
+/// Makes this process at least as nice as asked.
 fn be_nice(asked: u8) -> nix::Result<()> {
     let this: libc::c_long = 0;
     let which = libc::c_long::from(libc::PRIO_PROCESS);

@@ -34,9 +34,9 @@ pub struct Profile {
     pub rules: Vec<LandlockRule>,
     /// Its own view of the file system.
     pub mounts: Option<Mounts>,
-    /// Where its connections go.
+    /// The network of its connections.
     pub network: Network,
-    /// Which system calls it is refused.
+    /// The filter of its system calls.
     pub filter: Option<Filter>,
     /// The resources that it may use up.
     pub limits: Limits,

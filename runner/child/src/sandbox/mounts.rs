@@ -23,13 +23,13 @@ use nix::mount::{MsFlags, mount};
 use super::Profile;
 use super::private_places::Mounts;
 
-/// Where programs expect temporary files.
+/// Directories where programs expect temporary files.
 const TEMPORARY: [&str; 2] = ["/tmp", "/var/tmp"];
 
 /// The size of a hidden directory that may be written, such as /dev/shm.
 const PRIVATE: &str = "size=256m,nr_inodes=16384,mode=1777";
 
-/// The size of one that only leads to other mounts.
+/// The size of a hidden directory that only leads to other mounts.
 const EMPTY: &str = "size=4m,nr_inodes=16384,mode=0755";
 
 /// A path that may be reached, held open from before the mounts that cover it.
@@ -68,9 +68,9 @@ pub fn arrange(profile: &Profile, mounts: &Mounts) -> io::Result<()> {
     Ok(())
 }
 
-/// How mounts outside reach the server. An unmount by the person has to reach it, since the kernel writes a disk back with
-/// its last mount. The kernel sees to that, except for the mounts that are bound here: the runner unmounts those. New mounts come
-/// in as they are. Without Landlock, which restricts what may be reached of them, nothing comes in.
+/// How mounts outside reach the server. An unmount by the person has to reach it, since the kernel writes a disk back
+/// with its last mount. The kernel does that, except for the mounts that are bound here, which the runner unmounts.
+/// New mounts come in as they are. Without Landlock, which restricts what may be reached of them, nothing comes in.
 fn propagation(landlock: u32) -> MsFlags {
     if landlock > 0 { MsFlags::MS_SLAVE } else { MsFlags::MS_PRIVATE }
 }
@@ -100,7 +100,7 @@ enum CoverKind {
     Temporary,
 }
 
-/// Outer ones first. What lies in another one has vanished with it.
+/// The places to cover, outer ones first. A place inside a covered one has vanished with it.
 fn covers<'a>(profile: &Profile, mounts: &'a Mounts) -> Vec<Cover<'a>> {
     let may_write = |path: &Path| profile.shown().any(|(shown, writable)| shown == path && writable);
     let hidden = mounts.hidden.iter().map(|path| {
@@ -119,7 +119,7 @@ fn covers<'a>(profile: &Profile, mounts: &'a Mounts) -> Vec<Cover<'a>> {
     covers
 }
 
-/// A link, such as /var/tmp sometimes is, leads to what is covered itself.
+/// True for a directory that is no link. A link, such as /var/tmp sometimes is, leads to a place that is covered itself.
 fn is_plain_directory(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|found| found.is_dir())
 }
@@ -167,9 +167,9 @@ fn cover_up(cover: &Cover<'_>, tmp: &File) -> io::Result<()> {
     Ok(mount(Some("tmpfs"), cover.path, Some("tmpfs"), flags, Some(size))?)
 }
 
-/// Binds the mount in which `shown` lies over itself, so that `shown` is bound in the copy. The kernel keeps a mount that has another
-/// one inside when the person unmounts it, and lets go one that has another one on top. The runner unmounts the copy (see
-/// [`unmounting`](crate::unmounting)).
+/// Binds the mount in which `shown` lies over itself, so that `shown` is bound in the copy. When the person
+/// unmounts a mount, the kernel keeps it if another mount is inside it, and releases it if one is on top of
+/// it. The runner unmounts the copy (see [`unmounting`](crate::unmounting)).
 fn cover_by_copy<'a>(shown: &Shown<'a>, covered: &mut Vec<&'a Path>) -> io::Result<()> {
     let device = shown.place.metadata()?.dev();
     let is_on_it = |path: &&Path| fs::symlink_metadata(path).is_ok_and(|found| found.dev() == device);
@@ -181,8 +181,8 @@ fn cover_by_copy<'a>(shown: &Shown<'a>, covered: &mut Vec<&'a Path>) -> io::Resu
     Ok(())
 }
 
-/// Makes a whole disk writable that is seen at its place already; gives false for anything else. There is no bind then, so the
-/// kernel itself unmounts it with the person's.
+/// Makes a whole disk writable that is already seen at its place. False for anything else. Without a bind,
+/// the kernel itself unmounts it with the person's mount.
 fn opened_whole(shown: &Shown<'_>) -> io::Result<bool> {
     let there = held(shown.path)?;
     let number = |file: &File| file.metadata().map(|found| (found.dev(), found.ino()));
@@ -232,7 +232,7 @@ fn way_to(place: &File) -> PathBuf {
     format!("/proc/self/fd/{}", place.as_raw_fd()).into()
 }
 
-/// Where the machine itself mounts something read-only it stays so.
+/// Makes a mount writable again. A place that the machine itself mounts read-only stays read-only.
 fn writable_again(path: &Path) -> io::Result<()> {
     match set_attributes(path, 0, 0, libc::MOUNT_ATTR_RDONLY) {
         Err(Errno::EPERM) => Ok(()),

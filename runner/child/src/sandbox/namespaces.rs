@@ -43,7 +43,7 @@ pub fn enter(profile: &Profile, inside: bool) -> io::Result<(Option<TcpListener>
     Ok((network::set_up(profile.network)?, inside || needs_user))
 }
 
-/// One in which this user is who they are outside, and everybody else is nobody.
+/// Enters a user namespace in which this user keeps the outer ids, and all other users become nobody.
 fn enter_user_namespace() -> io::Result<()> {
     let (user, group) = (geteuid(), getegid());
     unshare(CloneFlags::CLONE_NEWUSER)?;

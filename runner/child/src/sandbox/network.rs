@@ -9,7 +9,7 @@ use std::os::fd::AsRawFd as _;
 
 use nix::errno::Errno;
 
-/// Where connections go.
+/// The network that connections reach.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Network {
     /// Wherever the machine's do.
@@ -36,7 +36,7 @@ impl Network {
     }
 }
 
-/// Sets up the namespace that this process has just entered. Gives the proxy's socket.
+/// Sets up the namespace that this process has just entered. Returns the proxy's socket.
 ///
 /// # Errors
 /// Refusals of the kernel.

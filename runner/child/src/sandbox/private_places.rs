@@ -7,7 +7,7 @@ use std::path::PathBuf;
 /// The places that are private to the server, or hidden from it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mounts {
-    /// Directories that look empty; one that may be written itself is a small private file system.
+    /// Directories that look empty. A directory that may be written is a small private file system.
     pub hidden: Vec<PathBuf>,
     /// The directory that the server sees as /tmp and /var/tmp.
     pub tmp: PathBuf,

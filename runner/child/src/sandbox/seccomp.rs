@@ -29,7 +29,7 @@ use nix::sys::prctl;
 
 pub use self::filter::{Filter, Listen};
 
-/// True if this kernel runs such programs.
+/// True if this kernel runs seccomp programs.
 #[must_use]
 pub fn offered() -> bool {
     let action = libc::SECCOMP_RET_ERRNO;
@@ -38,9 +38,9 @@ pub fn offered() -> bool {
     unsafe { seccomp(libc::SECCOMP_GET_ACTION_AVAIL, 0, (&raw const action).cast()) }.is_ok()
 }
 
-/// Refuses this thread, and all that it starts, the calls that no server needs and those that `filter` does not
-/// allow. Sets `no_new_privs`, without which only root may filter. Gives where calls that wait for an answer are heard
-/// of, if any do ([`Listen::Ask`]): nobody answers them before that is read.
+/// Refuses this thread, and all that it starts, the calls that no server needs and those that `filter` does
+/// not allow. Sets `no_new_privs`, without which only root may filter. Returns the descriptor that reports
+/// calls waiting for an answer, if there are any ([`Listen::Ask`]). Until it is read, they stay unanswered.
 ///
 /// # Errors
 /// When the kernel refuses.

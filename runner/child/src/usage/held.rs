@@ -10,7 +10,7 @@ use std::os::unix::fs::MetadataExt as _;
 
 use super::walk::on_disk;
 
-/// More open files are not looked at, and count as unseen.
+/// The most open files that are looked at. Files beyond that count as unseen.
 const MOST: usize = 65_536;
 
 /// The sums over the processes.
@@ -54,8 +54,8 @@ pub fn held_open(pids: &[u32]) -> Held {
     held
 }
 
-/// Bytes that wait in these sockets, as far as they are TCP's: what was sent and not confirmed, what came and was not read.
-/// All processes of a server are in one network namespace.
+/// Bytes that wait in those of these sockets that are TCP's: sent and not confirmed, or received and not
+/// read. All processes of a server are in one network namespace.
 fn waiting_in_tcp(pids: &[u32], sockets: &HashSet<u64>) -> u64 {
     let lists = |pid: &u32| ["tcp", "tcp6"].map(|list| File::open(format!("/proc/{pid}/net/{list}")));
     let Some(lists) = pids.iter().filter(|_| !sockets.is_empty()).map(lists).find(|lists| lists[0].is_ok())
@@ -67,7 +67,7 @@ fn waiting_in_tcp(pids: &[u32], sockets: &HashSet<u64>) -> u64 {
     lines.filter_map(|line| waiting(&line, sockets)).fold(0, u64::saturating_add)
 }
 
-/// The bytes that wait, by a line of proc_net_tcp(5), if it is one of these sockets.
+/// The bytes that wait, if this line of proc_net_tcp(5) is about one of these sockets.
 fn waiting(line: &str, sockets: &HashSet<u64>) -> Option<u64> {
     let mut fields = line.split_ascii_whitespace();
     let (sent, came) = fields.nth(4)?.split_once(':')?;

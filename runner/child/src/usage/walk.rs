@@ -1,7 +1,7 @@
-//! Counts how much directories hold on disk.
+//! Counts the disk space that directories use.
 //!
-//! Owns the way through them, by descriptors: a path can be made too long to be opened. Must never follow a link, and never
-//! take for small what it could not see.
+//! Walks them by file descriptor, because a server can nest directories until a path is too long to open. Must never follow a
+//! link, and must report an unreadable directory instead of counting it as empty.
 
 use std::collections::HashSet;
 use std::ffi::OsString;
@@ -13,10 +13,10 @@ use std::path::{Path, PathBuf};
 use nix::fcntl::{AT_FDCWD, OFlag, openat};
 use nix::sys::stat::Mode;
 
-/// Directories in directories; what lies deeper is not looked at, and counts as unseen.
+/// The greatest depth of directories. Deeper entries are not looked at, and count as unseen.
 const DEEPEST: usize = 128;
 
-/// Bytes that a name counts for at least: a file system has only so many files, however small they are.
+/// The fewest bytes that a name counts for: a file system has room for a limited number of files, however small they are.
 const LEAST: u64 = 4096;
 
 /// Bytes that another name of a file counts for.
@@ -55,7 +55,7 @@ impl Walk {
         Self { todo: directories.to_vec(), levels: Vec::new(), seen: HashSet::new(), found: Found::default() }
     }
 
-    /// Looks at the next few entries. What was found, once it is known to be more than `enough`, or all of it.
+    /// Looks at the next few entries. Returns the sum once it is known to be more than `enough`, or once all entries are counted.
     pub fn step(&mut self, entries: usize, enough: u64) -> Option<Found> {
         for _ in 0..entries {
             if self.found.unseen || self.found.bytes > enough || !self.next() {
@@ -65,7 +65,7 @@ impl Walk {
         None
     }
 
-    /// Looks at one entry, or goes to the next directory; false when there is none.
+    /// Looks at one entry, or enters the next directory; false when none is left.
     fn next(&mut self) -> bool {
         let Some(level) = self.levels.last_mut() else {
             let Some(directory) = self.todo.pop() else { return false };

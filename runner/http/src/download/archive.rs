@@ -19,7 +19,7 @@ use super::machine::{Form, START, form};
 /// More entries are not unpacked.
 pub const MAX_ENTRIES: usize = 10_000;
 
-/// More is not unpacked, in bytes, whatever an archive says of itself.
+/// The most bytes that are unpacked, whatever an archive says of itself.
 pub const MAX_BYTES: u64 = 1 << 30;
 
 const MAX_PATH: usize = 1024;
@@ -42,7 +42,7 @@ pub struct Entry {
     pub form: Form,
 }
 
-/// Where an archive is unpacked. All paths are relative, and have neither `.` nor `..` in them.
+/// A place where an archive is unpacked. All its paths are relative and contain neither `.` nor `..`.
 pub trait Place {
     /// A directory.
     ///
@@ -74,7 +74,7 @@ struct Unpacking<'p> {
     left: u64,
 }
 
-/// Unpacks a tar that gzip has packed, `most` bytes in all; gives its files.
+/// Unpacks a tar that gzip has packed, `most` bytes in all. Returns its files.
 ///
 /// # Errors
 /// A sentence about what is wrong with it.
@@ -108,7 +108,7 @@ pub fn read_tar(packed: impl Read, most: u64, place: &mut dyn Place) -> Result<V
     Ok(unpacking.files)
 }
 
-/// Unpacks a zip, `most` bytes in all; gives its files.
+/// Unpacks a zip, `most` bytes in all. Returns its files.
 ///
 /// # Errors
 /// As [`read_tar`].
@@ -148,7 +148,7 @@ impl<'p> Unpacking<'p> {
         Self { place, files: Vec::new(), entries: 0, left }
     }
 
-    /// The path of the next entry; none of the top itself.
+    /// The path of the next entry. None for the top itself.
     fn next(&mut self, path: &[u8]) -> Result<Option<String>, String> {
         self.entries += 1;
         match self.entries > MAX_ENTRIES {
@@ -189,7 +189,7 @@ impl<'p> Unpacking<'p> {
     }
 }
 
-/// A path that stays inside; none of the top itself.
+/// A path that stays inside. None for the top itself.
 fn inside(path: &[u8]) -> Result<Option<String>, String> {
     let shown = String::from_utf8_lossy(&path[..path.len().min(80)]).into_owned();
     let refused = |why: &str| Err(format!("the archive is not unpacked: its path {shown:?} {why}"));
@@ -222,7 +222,7 @@ fn target_of<'t>(path: &str, target: &'t [u8]) -> Result<&'t str, String> {
     }
 }
 
-/// Reads so much and no more.
+/// Reads a limited number of bytes.
 struct Bounded<R> {
     inner: R,
     left: u64,

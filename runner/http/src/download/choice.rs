@@ -8,7 +8,7 @@ use super::machine::{Form, foreign};
 /// Names that a sentence lists at most.
 const MOST: usize = 12;
 
-/// The path of the program: the one that was named, else the only one that this machine can start.
+/// The path of the program: the named one, else the only one that this machine can start.
 ///
 /// # Errors
 /// A sentence that lists what there is.
@@ -31,7 +31,7 @@ pub fn program<'e>(entries: &'e [Entry], wanted: Option<&str>) -> Result<&'e str
     }
 }
 
-/// Programs of any machine that are marked as such; all of them where the archive marks none, as those made elsewhere do.
+/// Programs for any machine that are marked as executable, or all programs if the archive marks none.
 fn candidates(entries: &[Entry]) -> Vec<&Entry> {
     let is_one = |entry: &&Entry| matches!(entry.form, Form::Program | Form::Foreign(_));
     let programs: Vec<_> = entries.iter().filter(is_one).collect();

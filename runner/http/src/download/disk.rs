@@ -31,7 +31,7 @@ impl Disk {
         Ok(())
     }
 
-    /// The directories above a path, all of them real ones.
+    /// Makes the directories above a path. Each must be a real directory.
     fn parent(&self, path: &str) -> io::Result<()> {
         match path.rsplit_once('/') {
             Some((parent, _)) => self.directories(parent),

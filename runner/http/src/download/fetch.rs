@@ -1,4 +1,4 @@
-//! Fetches one file, and checks that it is the one that is meant.
+//! Fetches one file, and checks that it is the expected one.
 //!
 //! ```text
 //!  URL.minisig ─► signature, if a key was given ┐
@@ -28,24 +28,24 @@ use harbor_web::address::Rules;
 use harbor_web::client::client;
 use harbor_web::trouble::{Trouble, of_status, wait_of};
 
-/// More is not fetched, in bytes.
+/// The most bytes of a file that are fetched.
 const MAX_FILE: u64 = 256 << 20;
 
 /// Bytes of a signature at most.
 const MAX_SIGNATURE: u64 = 8 << 10;
 
-/// From the lookup to the last byte; the bridge's own limit for a step is above it.
+/// The time from the lookup to the last byte. The bridge's own limit for a step is longer.
 const LIMIT: Duration = Duration::from_secs(600);
 
-/// How long nothing may come.
+/// The longest silence.
 pub(super) const SILENCE: Duration = Duration::from_secs(60);
 
-/// How long a signature is looked for that nobody asked for.
+/// How long Harbor looks for a signature that nobody asked for.
 const GLANCE: Duration = Duration::from_secs(5);
 
 const MAX_REDIRECTS: usize = 5;
 
-/// How much comes between two lines about it.
+/// The bytes between two lines about the download.
 const TOLD: u64 = 4 << 20;
 
 /// The step.
@@ -108,7 +108,7 @@ fn is_meant(fetched: &Fetched, wanted: Option<&str>) -> Result<(), String> {
     }
 }
 
-/// Where may be fetched from.
+/// The rules for places to fetch from.
 pub(super) struct Way {
     allow_http: bool,
     /// This machine is private, too: an address may be somebody else's words, and redirects are.
@@ -131,7 +131,7 @@ impl Way {
         }
     }
 
-    /// True if a signature lies beside a file for which nobody else vouches: the person is told, and could ask for a key.
+    /// True if a signature lies beside a file that nothing else vouches for. The person is told, and could ask for a key.
     async fn has_signature(&self, url: &Url) -> bool {
         let found = timeout(GLANCE, self.signature(url)).await;
         found.is_ok_and(|found| found.is_ok_and(|text| is_signature(&text)))
@@ -157,8 +157,8 @@ impl Way {
         String::from_utf8(text).map_err(|_| "its signature is not in minisign's format".into())
     }
 
-    /// The answer with a file; none where there is none. The headers say from where on it is wanted: with some, its status does,
-    /// too.
+    /// The answer with a file. None when there is no such file. The headers say from where on it is wanted: with some, its status
+    /// does, too.
     pub(super) async fn get(&self, url: &Url, range: &HeaderMap) -> Result<Option<Response>, String> {
         let mut url = url.clone();
         for _ in 0..=MAX_REDIRECTS {
@@ -193,7 +193,7 @@ impl Way {
         answered.map_err(|error| said(Trouble::from_request(&error, &there)))
     }
 
-    /// Where a redirect leads. Whether its address is private is seen by who connects there.
+    /// The URL that a redirect leads to. Its connection checks if the address is private.
     fn follow(&self, from: &Url, answer: &Response) -> Result<Url, String> {
         let here = place(from);
         let to = answer.headers().get(LOCATION).and_then(|to| from.join(to.to_str().ok()?).ok());

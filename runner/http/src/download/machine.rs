@@ -38,7 +38,7 @@ const PROCESSORS: &[(u16, &str)] = &[
     (258, "loongarch64"),
 ];
 
-/// How programs of macOS begin: for one processor, either way round, and for several.
+/// The first bytes of programs of macOS: for one processor, in either order, and for several.
 const MACH_O: &[[u8; 4]] = &[
     *b"\xcf\xfa\xed\xfe",
     *b"\xce\xfa\xed\xfe",
@@ -62,8 +62,8 @@ pub fn form(start: &[u8]) -> Form {
     }
 }
 
-/// Reads what follows the first four bytes of every ELF: class, order of bytes, version, system; from 12 on kind and
-/// processor.
+/// Reads the header of an ELF behind its first four bytes: class, byte order, version, system; from byte 12
+/// on kind and processor.
 fn elf(rest: &[u8]) -> Form {
     let number = |at: usize| Some([*rest.get(at)?, *rest.get(at + 1)?]);
     let (Some(kind), Some(processor)) = (number(12), number(14)) else { return Form::Other };

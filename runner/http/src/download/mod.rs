@@ -27,7 +27,7 @@ use harbor_policy::package::binary::SAID;
 
 use self::step::{Options, say};
 
-/// Does what the command line asks for, if that is one of these steps.
+/// Does what the command line asks for, if it asks for one of these steps.
 #[must_use]
 pub fn run(arguments: &[OsString]) -> Option<ExitCode> {
     let (mode, words) = arguments.split_first()?;

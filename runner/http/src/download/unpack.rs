@@ -42,7 +42,7 @@ pub(super) fn unpack(options: &Options) -> Result<(), String> {
     Ok(())
 }
 
-/// Brings the file to its place; gives the path of the program there.
+/// Brings the file to its place. Returns the path of the program there.
 fn place(file: &Path, files: &Path, name: &str, wanted: Option<&str>) -> Result<String, String> {
     let unread = |error: std::io::Error| format!("it cannot be unpacked: {error}");
     let opened = || File::open(file).map_err(unread);

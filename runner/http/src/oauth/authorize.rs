@@ -86,7 +86,7 @@ fn nonces() -> Result<Nonces, Failure> {
     Ok(Nonces::of(&random()?, &random()?))
 }
 
-/// Asks the server as nobody: the status, and its challenge.
+/// Asks the server without a token; returns the status and the challenge.
 async fn probe(http: &Http) -> Result<(u16, String), Failure> {
     let body = concat!(
         r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"#,
@@ -106,7 +106,7 @@ async fn probe(http: &Http) -> Result<(u16, String), Failure> {
     Ok((answer.status().as_u16(), challenge_of(&answer)))
 }
 
-/// Gives the grant back; the cause of the end is `Stopped` where that was taken.
+/// Gives the grant back. The cause of the end is `Stopped` if the server took it.
 pub async fn revoke(server: &Remote<'_>, env: Vec<(String, String)>) -> EndCause<'static> {
     let no_place = || "the authorization server offers no way to revoke a login";
     let refused = |why: String| end(Failure { kind: RemoteEnd::NotAuthorized, why });

@@ -1,6 +1,6 @@
 //! Documents and forms, at places that documents name.
 //!
-//! Owns the limits: so long, so much, and no address that the server's definition forbids.
+//! Owns the limits of time and size, and refuses addresses that the server's definition forbids.
 
 use std::time::Duration;
 
@@ -31,12 +31,12 @@ pub type Heard = (u16, Zeroizing<Vec<u8>>);
 /// Fetches for one server.
 #[derive(Debug)]
 pub struct Fetch {
-    /// That of the server, whoever names the place.
+    /// The addresses that the server may have. They hold for every URL, whoever names it.
     pub reach: AllowedAddresses,
     pub env: Vec<(String, String)>,
 }
 
-/// Where a server, and what it names, may be.
+/// The addresses that a server, and the URLs that it names, may have.
 pub fn reach_of(server: &Remote<'_>) -> AllowedAddresses {
     parse(&server.url)
         .map_or(AllowedAddresses::Public, |url| AllowedAddresses::of(&url, server.allow_private))
@@ -46,7 +46,7 @@ impl Fetch {
     /// Fetches a document. Redirects are followed at the same place.
     ///
     /// # Errors
-    /// Why there is none.
+    /// Why there is no document.
     pub async fn get(&self, url: &Url) -> Result<Heard, Failure> {
         let client = self.client(url)?;
         let fetch = async {

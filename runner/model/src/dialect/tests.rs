@@ -53,6 +53,7 @@ pub fn chat(messages: Vec<ModelMessage>) -> Chat {
             base_url: "http://127.0.0.1:1".into(),
             allow_private: false,
             key: None,
+            socket: None,
         },
         model: "m".into(),
         messages,
@@ -119,6 +120,13 @@ fn an_empty_list_of_tools_is_not_sent() {
         let sent = sent(&chat);
         assert!(sent.get("tools").is_none() && sent.get("tool_choice").is_none(), "{dialect:?}");
     }
+}
+
+#[test]
+fn texts_that_end_an_answer_are_refused_where_the_format_has_none() {
+    let mut chat = with_tools(Kind::OpenAi, Dialect::Responses);
+    chat.options.stop = vec!["x".into()];
+    assert_eq!(prepare(&chat).unwrap_err().cause, Cause::Refused);
 }
 
 #[test]

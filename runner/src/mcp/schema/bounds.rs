@@ -17,7 +17,7 @@ const MAX_PATTERN: usize = 4096;
 /// Steps for `unevaluated…`, whose compilation unfolds all branches and references.
 const MAX_UNFOLDED: u32 = 10_000;
 
-/// Gives the number of patterns.
+/// Returns the number of patterns.
 pub(super) fn within(schema: &Value) -> Result<usize, String> {
     let mut look = Look { root: schema, patterns: 0, unevaluated: Vec::new() };
     look.at(schema, 1)?;

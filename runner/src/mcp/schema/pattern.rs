@@ -10,7 +10,7 @@ const BYTE: usize = 16;
 /// States that are walked in one step.
 const STATES: usize = 8;
 
-/// As many states as fit into the memory that a program may take.
+/// The number of states that fit into the memory of one program.
 const MAX_STATES: usize = 16 * 1024;
 
 /// Steps for each byte that `pattern` looks at.
@@ -18,7 +18,7 @@ pub(super) fn steps(pattern: &str) -> usize {
     BYTE + states(pattern.as_bytes()).min(MAX_STATES) / STATES
 }
 
-/// Counts what stands in the pattern, as often as it is repeated.
+/// Counts the states of the pattern, repetitions included.
 fn states(pattern: &[u8]) -> usize {
     let (mut around, mut sum, mut last) = (Vec::new(), 0_usize, 0_usize);
     let mut rest = pattern;

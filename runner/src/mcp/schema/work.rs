@@ -20,8 +20,8 @@ use cost::{HASHED, comparisons, errors};
 use steps::Counted;
 pub(super) use steps::{TooMuch, Work};
 
-/// Visits within one another: instances are at most 127 deep, and each place may have some branches and references.
-/// The crate's visits take a few hundred bytes of stack each, unoptimised ones a few thousand.
+/// The deepest nesting of visits: instances are at most 127 deep, and each place may have some branches and
+/// references. The crate's visits take a few hundred bytes of stack each, unoptimised ones a few thousand.
 const MAX_NESTED: u32 = 256;
 
 /// The schema that the reference `to` names within `root`.

@@ -2,7 +2,7 @@
 //!
 //! Owns the count of its brackets, for texts that are too deep to be read. Must never be asked about a text that is no JSON.
 
-/// The most lists and objects within one another; none in a plain value.
+/// The deepest nesting of lists and objects. Zero in a plain value.
 pub(super) fn of(json: &str) -> usize {
     let (mut depth, mut deepest) = (0_usize, 0);
     let (mut in_string, mut escaped) = (false, false);

@@ -26,8 +26,8 @@ struct ItemSchema<'a> {
     schema: Option<&'a RawValue>,
 }
 
-/// The array `items` with complete schemas, without the items of which no schema can be completed; and the names of these.
-/// `None` where all is as it should be.
+/// The array `items` with complete schemas, and the names of the items left out because no schema could be
+/// completed. `None` if nothing had to change.
 pub fn completed(items: &str) -> Option<(String, Vec<String>)> {
     let all: Vec<&RawValue> = serde_json::from_str(items).ok()?;
     let (mut kept, mut left_out, mut is_other) = (Vec::with_capacity(all.len()), Vec::new(), false);
@@ -53,7 +53,7 @@ pub fn completed(items: &str) -> Option<(String, Vec<String>)> {
     is_other.then(|| (format!("[{}]", kept.join(",")), left_out))
 }
 
-/// Completes the schemas of `tools`; takes out those of which that cannot be done, and gives their names.
+/// Completes the schemas of `tools`. Takes out each tool whose schema cannot be completed, and returns the names.
 pub fn complete(tools: &mut Vec<Tool<'_>>) -> Vec<String> {
     let mut left_out = HashSet::new();
     let mut names = Vec::new();

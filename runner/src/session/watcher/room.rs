@@ -9,26 +9,26 @@
 //! Others fill disks, too, so only counting ends a server. Owns how much was free, and how much the server had then. Must
 //! never look itself: it is told.
 
-/// With less than this no server may take more, in bytes: the person and Harbor itself need some.
+/// With less free room than this, in bytes, no server may take more. The person and Harbor itself need some.
 pub(super) const FLOOR: u64 = 256 << 20;
 
 /// Below the floor, a look is worth it once more bytes than this have gone.
 const STEP: u64 = FLOOR / 8;
 
-/// How much was free.
+/// The free room.
 #[derive(Debug, Default)]
 pub(super) struct Room {
-    /// The state with which later looks are compared; none before the first one.
+    /// The state with which later looks are compared. None before the first look.
     before: Option<Standing>,
     free: u64,
 }
 
-/// How it was at one time.
+/// The state at one time.
 #[derive(Debug, Clone, Copy)]
 struct Standing {
     /// Bytes that were free.
     free: u64,
-    /// Bytes that the server had; none before its first count.
+    /// Bytes that the server had. None before its first count.
     used: Option<u64>,
 }
 
@@ -45,9 +45,9 @@ impl Room {
         self.taken() > limit || self.is_low() && self.taken() > STEP
     }
 
-    /// Takes a count that had begun when so much was free. Later looks are compared with it if it is the first one, or if
-    /// room has come back. A later count would not do: what the server took before it would be missing in what it has taken,
-    /// and not in what has gone.
+    /// Takes a count that began when `free` bytes were free. Later looks are compared with this count if it
+    /// is the first, or if room has come back. A later count would miss what the server took before it, while
+    /// the free room shows that loss.
     pub(super) fn note(&mut self, free: u64, used: u64) {
         if self.before.is_none_or(|before| before.used.is_none() || free > before.free) {
             self.before = Some(Standing { free, used: Some(used) });

@@ -23,7 +23,7 @@ fn harbor(scene: &Scene, args: &[&str]) -> (String, String, Option<i32>) {
 
 #[test]
 fn harbor_ask_calls_tools_in_each_format_and_prints_each_call() {
-    for dialect in ["chat", "anthropic", "ollama"] {
+    for dialect in ["chat", "anthropic", "ollama", "responses", "gemini"] {
         let scene = Scene::of(dialect, &json!({}), |round| match round.results.len() {
             0 => round.call("c1", "get_current_time", &json!({"timezone": "Asia/Tokyo"})),
             _ => Say::Text("It is 21:04 there.".into()),

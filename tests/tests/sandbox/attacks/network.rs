@@ -72,7 +72,7 @@ pub const ATTACKS: &[Attack] = &[
     .by(Offline),
     Attack::new("network `loopback`: reach the machine's 127.0.0.1", |s| connect(s, "127.0.0.1"), NETWORK).by(Loopback),
     Attack::new("network `loopback`: reach the machine's address", |s| connect(s, &s.address()), NETWORK).by(Loopback),
-    Attack::new("network `loopback`: send a datagram to it", |s| datagram(s, &s.address()), DATAGRAMS).by(Loopback),
+    Attack::new("network `loopback`: send a datagram to that address", |s| datagram(s, &s.address()), DATAGRAMS).by(Loopback),
     Attack::new("network `hosts`: reach 127.0.0.1 past the proxy", |s| connect(s, "127.0.0.1"), NETWORK).by(Hosts),
     Attack::new("network `hosts`: reach the machine's address past the proxy", |s| connect(s, &s.address()), NETWORK).by(Hosts),
     Attack::new("network `hosts`: reach 127.0.0.1 as 2130706433 past the proxy", |s| number(s, "2130706433"), NETWORK).by(Hosts),

@@ -37,7 +37,7 @@ pub const ATTACKS: &[Attack] = &[
         BY_NAME,
     ),
     Attack::new(
-        "connect a datagram socket to a daemon's",
+        "connect a datagram socket to a daemon's datagram socket",
         |s| ("connect_unix", json!({"path": s.run("notify"), "kind": "datagram"})),
         BY_PATH,
     ),

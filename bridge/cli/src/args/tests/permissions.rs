@@ -45,8 +45,8 @@ fn grants() {
         (&with(&["--deny", "--tool", "a/b"]), "cannot be used with"),
         (&with(&["--no-tools", "--tool", "a/b"]), "cannot be used with"),
         (&with(&["--tool", "a"]), "with the id of its server; did you mean a/*?"),
-        (&with(&["--for", "0s"]), "use how long, such as 90s, 30m, 2h or 3d"),
-        (&with(&["--for", "366d"]), "use how long"),
+        (&with(&["--for", "0s"]), "give a length of time such as 90s, 30m, 2h or 3d"),
+        (&with(&["--for", "366d"]), "give a length of time"),
         (&with(&["--profile", ""]), "use 1 to 128 bytes"),
     ]);
 }

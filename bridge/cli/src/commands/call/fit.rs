@@ -8,7 +8,7 @@ use serde_json::Value as Any;
 
 use crate::args::{Argument, Value};
 
-/// `missing: timezone; unknown: tz`, by names alone: a value may be a secret.
+/// Lists wrong arguments by their names alone, since a value may be a secret: `missing: timezone; unknown: tz`.
 pub fn mismatch(given: &Payload, schema: &Payload) -> Option<String> {
     let properties = schema.object("properties");
     let known: Vec<_> = properties.names().collect();
@@ -22,7 +22,7 @@ pub fn mismatch(given: &Payload, schema: &Payload) -> Option<String> {
     (!said.is_empty()).then(|| said.join("; "))
 }
 
-/// The words with each text in the type that the schema wants; `None` where nothing changes.
+/// The words with each text in the type that the schema wants. None if nothing changes.
 pub fn coerced(words: &[Argument], schema: &Payload) -> Option<Vec<Argument>> {
     let properties = schema.object("properties");
     let fit = |word: &Argument| {
@@ -37,7 +37,7 @@ pub fn coerced(words: &[Argument], schema: &Payload) -> Option<Vec<Argument>> {
     (words_now != words).then_some(words_now)
 }
 
-/// The text as JSON of one of the types; `None` where it may be a text, or is nothing of the kind.
+/// The text as JSON of one of the types. None if it may be a text, or has no such type.
 fn as_wanted(text: &str, wanted: &Any) -> Option<Json> {
     let types: Vec<_> = match wanted {
         Any::String(one) => vec![one.as_str()],

@@ -16,13 +16,14 @@ const LONGEST_TEXT: usize = 1_000_000;
 /// The longest title of an attachment, in bytes.
 const LONGEST_TITLE: usize = 1000;
 
-/// An estimate where nobody has counted.
+/// The estimate while no tokens are counted.
 const BYTES_PER_TOKEN: usize = 4;
 
 /// The part of the message that a file becomes, and its description.
-pub fn read(path: &str) -> Result<(ChatPart, String), Failure> {
-    let wrong = |what: &str| Failure::Usage(format!("/attach {path}: {what}"));
-    let bytes = file("/attach", &at_home(path), MAX_IMAGE)?;
+/// `by`: how it was named, for a refusal.
+pub fn read(by: &str, path: &str) -> Result<(ChatPart, String), Failure> {
+    let wrong = |what: &str| Failure::Usage(format!("{by} {path}: {what}"));
+    let bytes = file(by, &at_home(path), MAX_IMAGE)?;
     if let Some(image) = picture(&bytes) {
         return Ok((image, format!("{path}, an image")));
     }
@@ -67,10 +68,10 @@ mod tests {
             path.to_str().unwrap().to_owned()
         };
         let notes = put("notes", b"12345");
-        let (part, told) = read(&notes).unwrap();
+        let (part, told) = read("/attach", &notes).unwrap();
         assert_eq!((part.text.as_deref(), part.title.as_deref()), (Some("12345"), Some(notes.as_str())));
         assert_eq!(told, format!("{notes}, about 2 tokens"));
-        let (part, _) = read(&put("x.txt", b"GIF89a")).unwrap();
+        let (part, _) = read("/attach", &put("x.txt", b"GIF89a")).unwrap();
         assert_eq!((part.r#type.as_str(), part.mediaType.as_deref()), ("image", Some("image/gif")));
         for path in [
             put("binary", b"a\0b"),
@@ -78,7 +79,7 @@ mod tests {
             put("long", &vec![b'a'; LONGEST_TEXT + 1]),
             "/nowhere".into(),
         ] {
-            assert!(matches!(read(&path), Err(Failure::Usage(_))), "{path}");
+            assert!(matches!(read("/attach", &path), Err(Failure::Usage(_))), "{path}");
         }
     }
 }

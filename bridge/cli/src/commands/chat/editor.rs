@@ -25,7 +25,7 @@ pub struct Editor {
 }
 
 impl Editor {
-    /// `history`: where earlier lines are; absent: none are kept.
+    /// Opens the editor. `history` is the file of earlier lines; without it none are kept.
     pub fn open(history: Option<PathBuf>) -> Result<Self, Failure> {
         let config = Config::builder().auto_add_history(true).history_ignore_space(true);
         let config = config.max_history_size(KEPT).map_err(failed)?.build();

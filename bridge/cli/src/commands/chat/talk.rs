@@ -10,7 +10,7 @@ use harbor_ipc_proto::client::{
 };
 
 use super::super::ids::short;
-use super::super::sessions::{id_of, transcript};
+use super::super::sessions::{id_of, last_used, transcript};
 use super::super::turn::{self, Console, Stopper, ending};
 use super::attach;
 use super::lines::{Lines, Typed};
@@ -19,11 +19,21 @@ use crate::args::{Chat, servers_of};
 use crate::client::{Client, QUICK};
 use crate::table::flatten;
 
-/// The number of messages that are shown when a session goes on.
+/// The number of messages that are shown when a session is resumed.
 const SHOWN: usize = 6;
 
 /// Advice for a person who wants more than came.
 const MORE: &str = "say `go on` for more";
+
+/// A change of a session that changes nothing.
+const NO_CHANGES: SessionUpdates = SessionUpdates {
+    name: None,
+    systemPrompt: None,
+    enabledServers: None,
+    model: None,
+    mode: None,
+    pinned: None,
+};
 
 /// A message as it was sent.
 #[derive(Clone)]
@@ -40,8 +50,10 @@ pub struct Talk<'a, 'b> {
     /// Its id, once a message was sent.
     session: Option<String>,
     model: Option<String>,
-    /// The servers whose tools may be used; absent: all.
+    /// The servers whose tools may be used. All of them if absent.
     servers: Option<Vec<String>>,
+    /// Instructions of a session that is begun here.
+    system: Option<String>,
     private: bool,
     /// Attachments of the next message.
     attached: Vec<ChatPart>,
@@ -63,20 +75,25 @@ impl<'a, 'b> Talk<'a, 'b> {
             session: None,
             model: wanted.model.clone(),
             servers: named.and_then(|named| servers_of(named)),
+            system: wanted.system.clone(),
             private: wanted.private,
             attached: Vec::new(),
             last: None,
         };
-        if let Some(typed) = &wanted.session {
-            talk.resume(typed, wanted)?;
+        let resumed = match &wanted.session {
+            Some(typed) => Some(id_of(talk.client, typed)?),
+            None if wanted.goes_on => Some(last_used(talk.client)?),
+            None => None,
+        };
+        if let Some(session_id) = resumed {
+            talk.resume(session_id, wanted)?;
         }
         talk.greet()?;
         Ok(talk)
     }
 
-    /// Goes on with a session; what was typed with it changes it.
-    fn resume(&mut self, typed: &str, wanted: &Chat) -> Result<(), Failure> {
-        let session_id = id_of(self.client, typed)?;
+    /// Resumes a session, and changes it by the typed options.
+    fn resume(&mut self, session_id: String, wanted: &Chat) -> Result<(), Failure> {
         let got = self.client.ask(&ChatGetSession { session_id }, QUICK)?.into_value();
         let (session, messages) = (got.session, got.messages);
         self.session = Some(session.id);
@@ -94,9 +111,10 @@ impl<'a, 'b> Talk<'a, 'b> {
         if session.turn_id.is_some() {
             self.console.note("harbor: this session is still answering")?;
         }
-        if wanted.model.is_some() || !wanted.tools.is_empty() {
+        if wanted.model.is_some() || !wanted.tools.is_empty() || wanted.system.is_some() {
             let servers = (!wanted.tools.is_empty()).then(|| named_or_every(self.servers.clone()));
-            self.update(wanted.model.clone(), servers)?;
+            let changes = SessionUpdates { systemPrompt: wanted.system.clone(), ..NO_CHANGES };
+            self.update(SessionUpdates { model: wanted.model.clone(), enabledServers: servers, ..changes })?;
         }
         self.model = wanted.model.clone().or(session.model);
         if wanted.tools.is_empty() {
@@ -171,7 +189,7 @@ impl<'a, 'b> Talk<'a, 'b> {
             Words::Tools(Some(named)) => self.use_tools(&named),
             Words::Tools(None) => self.show_tools(),
             Words::Attach(path) => {
-                let (part, told) = attach::read(&path)?;
+                let (part, told) = attach::read("/attach", &path)?;
                 self.attached.push(part);
                 Ok(self.console.note(&format!("{}; it goes with your next message", flatten(&told)))?)
             }
@@ -204,7 +222,7 @@ impl<'a, 'b> Talk<'a, 'b> {
         Ok(self.console.note(&ending::spent(&answer))?)
     }
 
-    /// The session, begun if there is none yet.
+    /// The session. Begins one if there is none yet.
     fn session(&mut self) -> Result<String, Failure> {
         if let Some(session) = &self.session {
             return Ok(session.clone());
@@ -212,7 +230,7 @@ impl<'a, 'b> Talk<'a, 'b> {
         let create = ChatCreateSession {
             enabled_servers: self.servers.clone(),
             name: None,
-            system_prompt: None,
+            system_prompt: self.system.clone(),
             model: self.model.clone(),
             mode: None,
             private: self.private.then_some(true),
@@ -224,22 +242,14 @@ impl<'a, 'b> Talk<'a, 'b> {
         Ok(self.session.insert(id).clone())
     }
 
-    fn update(&mut self, model: Option<String>, servers: Option<Vec<String>>) -> Result<(), Failure> {
+    fn update(&mut self, updates: SessionUpdates) -> Result<(), Failure> {
         let Some(session_id) = self.session.clone() else { return Ok(()) };
-        let updates = SessionUpdates {
-            name: None,
-            systemPrompt: None,
-            enabledServers: servers,
-            model,
-            mode: None,
-            pinned: None,
-        };
         self.client.ask(&ChatUpdateSession { session_id, updates }, QUICK)?;
         Ok(())
     }
 
     fn use_model(&mut self, model: String) -> Result<(), Failure> {
-        self.update(Some(model.clone()), None)?;
+        self.update(SessionUpdates { model: Some(model.clone()), ..NO_CHANGES })?;
         self.model = Some(model);
         Ok(self.console.note(&format!("{} answers from now on", self.whom()))?)
     }
@@ -253,7 +263,8 @@ impl<'a, 'b> Talk<'a, 'b> {
 
     fn use_tools(&mut self, named: &[String]) -> Result<(), Failure> {
         let servers = servers_of(named);
-        self.update(None, Some(named_or_every(servers.clone())))?;
+        let named = Some(named_or_every(servers.clone()));
+        self.update(SessionUpdates { enabledServers: named, ..NO_CHANGES })?;
         self.servers = servers;
         Ok(self.console.note(&format!("tools from now on: {}", self.tools()))?)
     }
@@ -265,7 +276,7 @@ impl<'a, 'b> Talk<'a, 'b> {
         Ok(self.console.note(&text)?)
     }
 
-    /// The end: a private session goes, another one is named.
+    /// Ends the talk: deletes a private session, and names another one.
     pub fn leave(&mut self) -> Result<(), Failure> {
         let Some(session_id) = self.session.clone() else { return Ok(()) };
         if !self.private {
@@ -277,7 +288,7 @@ impl<'a, 'b> Talk<'a, 'b> {
     }
 }
 
-/// The person's last message, as far as it is text.
+/// The person's last message, if it has text.
 fn last_of(messages: &[ChatMessage]) -> Option<SentMessage> {
     let last = messages.iter().rfind(|message| message.role == "user")?;
     Some(SentMessage { text: transcript::words(last.content.as_ref()), attached: Vec::new() })

@@ -63,8 +63,8 @@ fn of_grants(grants: Vec<GrantView>) -> ClientAccess {
     }
 }
 
-/// The rights of a client, from a bridge that is started if need be. Without a database the bridge has met
-/// nobody.
+/// The rights of a client, from a bridge that is started if needed. Without a database no bridge has met any
+/// client.
 pub fn held_here(paths: &Paths, name: &str) -> Result<ClientAccess, Failure> {
     match bridge(paths)? {
         Some(mut client) => held(&mut client, name),
@@ -73,7 +73,7 @@ pub fn held_here(paths: &Paths, name: &str) -> Result<ClientAccess, Failure> {
     }
 }
 
-/// The bridge that runs; else, where it may know somebody, one that is started.
+/// The running bridge. If none runs and there is a database, starts one.
 fn bridge(paths: &Paths) -> Result<Option<Client>, Failure> {
     match Client::connect_running(paths)? {
         None if paths.database().exists() => Client::connect(paths).map(Some),
@@ -98,8 +98,8 @@ pub fn set(client: &mut Client, name: &str, tools: &[String]) -> Result<(), Fail
     Ok(())
 }
 
-/// Gives a client these tools and no others, as the person has typed; gives what it has then. What they
-/// denied it stays denied. Without a bridge that could know it, it is new, and gets them as its first grants.
+/// Gives a client these tools and no others, and returns its access then. Denied tools stay denied. If no
+/// bridge can know the client, it is new, and gets the tools as its first grants.
 pub fn give(paths: &Paths, name: &str, tools: &[String]) -> Result<ClientAccess, Failure> {
     let Some(mut client) = bridge(paths)? else { return held_here(paths, name) };
     let wanted = ClientAccess::Tools(tools.to_vec());
@@ -109,7 +109,7 @@ pub fn give(paths: &Paths, name: &str, tools: &[String]) -> Result<ClientAccess,
     held(&mut client, name)
 }
 
-/// Limits a client to these tools, as far as it has them; gives what it has then. One that is new gets its
+/// Limits a client to those of these tools that it has, and returns its access then. A new client gets its
 /// first grants when it comes: those of its entry's `--only`.
 pub fn limit(paths: &Paths, name: &str, only: &[String]) -> Result<ClientAccess, Failure> {
     let Some(mut client) = bridge(paths)? else { return held_here(paths, name) };

@@ -19,12 +19,12 @@ const MAX_SIZE: u64 = 64 * 1024 * 1024;
 /// Copies beside it that one person may have.
 const MOST_COPIES: u32 = 1000;
 
-/// A configuration as it was found.
+/// A configuration file, as it was found.
 #[derive(Debug)]
 pub struct Found {
     /// Its real path: links are followed.
     pub path: PathBuf,
-    /// `None` when there is none yet.
+    /// None if the file does not exist yet.
     pub text: Option<String>,
 }
 
@@ -48,7 +48,7 @@ impl Found {
         Ok(made.keep())
     }
 
-    /// Keeps it as it was read in a new file beside it, which is on disk then, and only the person's. Where that is.
+    /// Keeps the read text in a new file beside it, for this person only. Returns its path once it is on disk.
     pub fn keep(&self) -> Result<PathBuf, Failure> {
         let text = self.text.as_deref().unwrap_or_default();
         let name = |n: u32| {
@@ -106,7 +106,7 @@ impl Found {
     }
 }
 
-/// A file that nobody had before, on disk; nothing of it stays where that fails.
+/// Writes a new file to the disk. Removes it again if that fails.
 fn write_new(path: &Path, text: &str) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
     let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).and_then(|()| {
@@ -120,7 +120,7 @@ fn write_new(path: &Path, text: &str) -> io::Result<()> {
     written
 }
 
-/// The file behind links; one that is not there yet is where it is said to be.
+/// The file behind links. For a missing file, the path by its name.
 fn follow(path: &Path) -> io::Result<PathBuf> {
     match path.canonicalize() {
         Err(error) if error.kind() == ErrorKind::NotFound => match path.symlink_metadata() {
@@ -133,7 +133,7 @@ fn follow(path: &Path) -> io::Result<PathBuf> {
     }
 }
 
-/// The real path of a file that is to be made: its directories may be links.
+/// The real path of a file that does not exist yet, whose directories may be links.
 fn follow_directories(path: &Path) -> io::Result<PathBuf> {
     match (path.parent(), path.file_name()) {
         (Some(parent), Some(name)) => Ok(follow(parent)?.join(name)),

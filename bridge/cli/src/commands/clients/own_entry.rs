@@ -46,7 +46,7 @@ pub(super) fn entry(client: &AiClient, name: &str, only: &[String], paths: &Path
     })
 }
 
-/// The note first: a change without one could not be undone exactly.
+/// Writes a change. The note is written first, since a change without a note could not be undone exactly.
 pub(super) fn write(
     paths: &Paths,
     found: &Found,

@@ -23,7 +23,7 @@ use super::undo::{RemovedServer, UndoNote};
 
 /// The changes that were made to a client's file.
 pub struct Replaced {
-    /// The copy of the file as it was.
+    /// The copy of the former file.
     pub copy: PathBuf,
     /// Remarks about it.
     pub said: Vec<String>,

@@ -46,7 +46,7 @@ pub struct UndoNote {
 pub struct RemovedServer {
     /// Its name in the file.
     pub name: String,
-    /// The file as it was.
+    /// The copy of the former file.
     pub copy: PathBuf,
 }
 
@@ -58,7 +58,7 @@ impl UndoNote {
         Self { file: file.to_owned(), after: digest(after), swap, ..Self::default() }
     }
 
-    /// The text as it was; `None` when this one is not the text that we left.
+    /// The former text. None if this text is not the one that we left.
     pub fn undo(&self, text: &str) -> Option<String> {
         let (at, removed, added) = self.swap.clone().filter(|_| self.after == digest(text))?;
         Swap { at, removed, added }.undo(text)
@@ -78,8 +78,8 @@ impl UndoNote {
         self
     }
 
-    /// The whole text before servers were taken out of it; `None` when this one is not the text that we left, or that one is
-    /// gone.
+    /// The whole text before servers were taken out of it. None if this text is not the one that we left, or
+    /// if the copy is gone.
     pub fn untouched(&self, text: &str) -> Option<String> {
         let before = self.before.as_ref().filter(|_| self.after == digest(text))?;
         let kept = fs::read_to_string(&self.taken.first()?.copy).ok()?;
@@ -91,7 +91,7 @@ impl UndoNote {
         Self { swap: None, ..self }
     }
 
-    /// The note about a file. One that cannot be read is none: what it says can be done without.
+    /// The note about a file. None if it cannot be read, since Harbor can do without it.
     pub fn load(paths: &Paths, file: &Path) -> Option<Self> {
         let text = fs::read(place(paths, file)).ok()?;
         serde_json::from_slice(&text).ok().filter(|note: &Self| note.file == file)

@@ -27,7 +27,7 @@ const AGAIN: &str = "the machine may be busy: run `harbor doctor` again";
 /// Homes that are older may have servers that a call did not start: until then, that was so unless the person had chosen it.
 const STARTS_WHEN_USED_SINCE: Duration = Duration::from_secs(1_795_651_200);
 
-/// Stands in HARBOR_HOME once it was said that such servers start when they are used.
+/// The name of a file in HARBOR_HOME that exists once Harbor has said that such servers start when they are used.
 const SAID: &str = "starts-when-used.said";
 
 pub(super) fn look(paths: &Paths, client: &mut Client) -> Result<Vec<Finding>, Failure> {
@@ -162,7 +162,7 @@ fn browser_tools(sources: &[SourceView], extensions: u64) -> Vec<Finding> {
     shown.chain((off > 0).then(|| Finding::ok("browsers", what))).collect()
 }
 
-/// A source that cannot be reached is no fault of this machine's, as long as it is not for days.
+/// Judges the catalog. An unreachable source is no fault of this machine, unless that lasts for days.
 fn catalog(catalog: &CatalogStatus) -> Finding {
     let wrong = |what: String, next: &str| Finding::wrong(State::Warning, "catalog", what, next);
     let retry = "try again: `harbor catalog refresh`; sources: `harbor catalog status`";

@@ -115,7 +115,7 @@ fn private(path: &Path, mode: u32, fix: bool) -> Option<Finding> {
     Some(Finding::wrong(State::Warning, "home", what, format!("`{chmod}`, or `harbor doctor --fix`")))
 }
 
-/// A file of secrets that others may read is mended; a link is not touched, nor what it leads to.
+/// Checks the file of secrets. A file that others may read is mended; a link, and its target, are not touched.
 fn credentials(path: &Path, SecretsCheck { wrong }: SecretsCheck, fix: bool) -> Option<Finding> {
     let about = fs::symlink_metadata(path).ok()?;
     if about.is_file()
@@ -131,7 +131,7 @@ fn credentials(path: &Path, SecretsCheck { wrong }: SecretsCheck, fix: bool) -> 
     Some(Finding::wrong(State::Broken, "secrets", wrong?, next))
 }
 
-/// A file that others may write to is broken, and only its mode is; one that they may read is not.
+/// Checks config.toml. If others may write to it, only its mode is the fault. Reading by others is no fault.
 fn config(mode: Option<Finding>, is_open: bool, found: &ConfigCheck) -> Vec<Finding> {
     match (mode, read(found)) {
         (Some(Finding { state: State::Warning, next, .. }), wrong)

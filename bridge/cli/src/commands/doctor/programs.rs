@@ -29,10 +29,10 @@ const NEEDED: &[(&[&str], &str)] = &[
     (ENGINES, "servers in containers"),
 ];
 
-/// Most people have no such servers.
+/// The engines of containers. Most people have no servers that need them.
 const ENGINES: &[&str] = &["podman", "docker"];
 
-/// All programs. Those that servers need are left out where the bridge could not be asked.
+/// All programs. The programs that servers need are left out if the bridge could not be asked.
 pub(super) fn look(found: Option<&[FoundProgram]>) -> Vec<Finding> {
     let directory = env::current_exe().ok().and_then(|program| program.parent().map(Path::to_owned));
     let mut all = vec![own(&directory.unwrap_or_default())];

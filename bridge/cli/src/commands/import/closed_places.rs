@@ -39,7 +39,7 @@ pub(super) fn closed_places(launch: &Launch) -> Vec<ClosedPlace> {
     found.map(|(name, directory)| ClosedPlace { variable: name.clone(), directory }).collect()
 }
 
-/// The directory of a path below the home: itself, or that of its file. The home as a whole is none.
+/// The directory of a path below the home: the path itself, or the directory of its file. None for the home as a whole.
 fn directory(path: &Path, home: &Path) -> Option<PathBuf> {
     let directory = if path.is_dir() { path } else { path.parent()? };
     let is_meant = directory.is_dir() && directory != home && directory.starts_with(home);

@@ -36,7 +36,7 @@ fn address(launch: &Launch) -> Option<Url> {
     parse(&launch.remote.as_ref()?.url).ok()
 }
 
-/// `TOKEN in the header Authorization`, one after the other.
+/// The uses of variables: `TOKEN in the header Authorization`.
 pub fn uses(launch: &Launch) -> Vec<String> {
     let mut places = BTreeMap::<&str, Vec<&str>>::new();
     for used in &launch.taken {
@@ -46,7 +46,7 @@ pub fn uses(launch: &Launch) -> Vec<String> {
     places.into_iter().map(said).collect()
 }
 
-/// Why a server is not taken over as long as nobody has said that it may.
+/// Why a server is not taken over until the person has allowed it.
 pub fn unallowed(launch: &Launch, wanted: &Import) -> Option<String> {
     if !launch.taken.is_empty() && !wanted.expand {
         let to = host(launch).map(|host| format!(", and so to {host}")).unwrap_or_default();
@@ -136,7 +136,7 @@ pub fn warning(launch: &Launch) -> Option<String> {
     (!all.is_empty()).then(|| all.join("; "))
 }
 
-/// Arguments that look like secrets, by their names: they would stand in the definition as they are.
+/// Arguments that look like secrets by their names. The definition would hold them in plain text.
 pub fn plain_secrets(launch: &Launch) -> Vec<String> {
     in_arguments(&launch.args)
 }

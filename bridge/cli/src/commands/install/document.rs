@@ -1,6 +1,6 @@
 //! A manifest that is a file of this machine.
 //!
-//! Owns which sources are meant as one. The bridge reads what it says: this only hands over its text.
+//! Owns which sources are meant as one. The bridge reads its content: this module only hands over the text.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 
 use harbor_client::errors::Failure;
 
-/// The file that a source names; `None` of one that is none.
+/// The file that a source names. None if the source is no file.
 pub fn path(source: &str) -> Option<PathBuf> {
     let is_path = ["/", "./", "../", "~/"].iter().any(|start| source.starts_with(start)) || source == ".";
     let is_named = source.ends_with(".json") && !source.contains(':');

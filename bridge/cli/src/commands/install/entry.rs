@@ -5,8 +5,8 @@
 //!  after the yes: its secrets, by a prompt that shows nothing
 //! ```
 //!
-//! Owns the list of values that are still needed; `asking` has the questions. Must never ask where nobody can
-//! answer: the bridge's error then says what is missing.
+//! Owns the list of values that are still needed; `asking` has the questions. Must never ask without a
+//! terminal: the bridge's error then names the missing values.
 
 use std::collections::BTreeMap;
 

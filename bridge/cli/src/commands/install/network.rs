@@ -67,7 +67,7 @@ pub fn propose_hosts(complete: &mut Complete, screen: &Screen) -> Result<(), Fai
     Ok(())
 }
 
-/// Leaves a server without the network that has run without, where the person wants that.
+/// Keeps a server without the network, if it has run without it and the person wants that.
 pub fn leave_without(client: &mut Client, installed: &InstalledView) -> Result<(), Failure> {
     if installed.runs_without_network != Some(true) {
         return Ok(());

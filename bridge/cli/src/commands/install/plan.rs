@@ -195,8 +195,8 @@ fn may(plan: &InstalledView) -> String {
     }
 }
 
-/// The places that the sandbox opens because an argument names them, beside the granted ones. An image has
-/// its own directories.
+/// The places that the sandbox opens because an argument names them, besides the granted ones. None for an
+/// image, which has its own directories.
 fn opened(plan: &InstalledView) -> Option<String> {
     let level = plan.sandbox.as_ref().map_or("", |held| &held.level);
     let is_held = !["off", "basic"].contains(&level);

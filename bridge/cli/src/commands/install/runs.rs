@@ -10,7 +10,7 @@ use harbor_policy::telltale::without_secrets;
 
 use harbor_client::terminal::reveal;
 
-/// Longer texts are cut, in characters.
+/// The most characters of a text that are shown.
 const MOST: usize = 300;
 
 /// More arguments, variables, headers or secrets are counted.

@@ -1,6 +1,6 @@
 //! The text before a question, and how far something is that takes a while.
 //!
-//! Must never write to stdout what is not the answer where JSON is wanted.
+//! Must never write anything but the answer to stdout with `--json`.
 
 use harbor_client::errors::Failure;
 use harbor_client::reply::Answer;

@@ -29,18 +29,18 @@ pub struct Entry {
     pub extension_ids: Vec<String>,
     /// The directories that had to be made, the uppermost first.
     pub made_directories: Vec<PathBuf>,
-    /// Where another program's manifest lies meanwhile.
+    /// The present place of another program's manifest.
     pub aside: Option<PathBuf>,
 }
 
 impl InstalledManifests {
-    /// The note. One that cannot be read is empty: all that it says can be done without.
+    /// The note. Empty if it cannot be read, since Harbor can do without it.
     pub fn load(paths: &Paths) -> Self {
         let text = fs::read(paths.native_hosts()).unwrap_or_default();
         serde_json::from_slice(&text).unwrap_or_default()
     }
 
-    /// Keeps it; an empty one is removed.
+    /// Saves the note, or removes its file if it is empty.
     pub fn save(&self, paths: &Paths) -> Result<(), Failure> {
         let path = paths.native_hosts();
         if self.is_empty() {

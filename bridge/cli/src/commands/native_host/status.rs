@@ -1,4 +1,4 @@
-//! The state of each browser: is it here, how is its manifest, and what is to be done?
+//! The state of each browser: is it here, what is the state of its manifest, and what should the person do?
 //!
 //! Owns the messages about a manifest. Must never change one.
 
@@ -24,9 +24,9 @@ pub struct ManifestStatus {
     pub state: State,
     /// The program that it starts, if it says so.
     starts: Option<PathBuf>,
-    /// The extensions that it lets in, as they stand there.
+    /// The extensions that the manifest lets in, as it has them.
     lets_in: Vec<String>,
-    /// Where a browser of this kind is that cannot start us.
+    /// The place of a browser of this kind that cannot start us.
     confined: Option<PathBuf>,
 }
 
@@ -94,7 +94,7 @@ impl ManifestStatus {
     }
 }
 
-/// Every browser's, and every one that was ever installed.
+/// The states of all browsers' manifests, and of all that were ever installed.
 pub fn look_at_all(here: &Here, paths: &Paths) -> Result<Vec<ManifestStatus>, Failure> {
     look(&HostPlace::default(), here, paths)
 }

@@ -1,4 +1,4 @@
-//! The manifests that are meant: those of the browsers on this machine, or of those that the person names.
+//! The chosen manifests: those of the browsers on this machine, or of those that the person names.
 //!
 //! Owns how a browser is found: by its program, or by the data that it keeps for the person. Must never start
 //! one.
@@ -55,8 +55,8 @@ impl Here {
         Ok(all.into_iter().filter(|target| target.found).collect())
     }
 
-    /// Like [`Self::targets`]; but without a choice, every browser that could be here, and every place of an
-    /// earlier installation.
+    /// Works as [`Self::targets`]. But without a choice, takes every browser that could be here, and every
+    /// place of an earlier installation.
     pub fn all_targets(&self, place: &HostPlace, note: &InstalledManifests) -> Result<Vec<Target>, Failure> {
         if !place.browsers.is_empty() {
             return self.targets(place);
@@ -102,7 +102,7 @@ impl Here {
         paths.into_iter().find(is_usable)
     }
 
-    /// Where a browser is that cannot start us.
+    /// The place of a browser that cannot start us.
     pub fn confined(&self, browser: &Browser) -> Option<PathBuf> {
         browser.confined(&self.at).into_iter().find(|path| path.is_dir())
     }

@@ -56,7 +56,7 @@ pub fn ask_until(
     questions.iter().enumerate().map(asked).collect()
 }
 
-/// Asks for one secret. Whoever wants several asks for all at once: what holds signals back stays until we end.
+/// Asks for one secret. To get several, ask for all at once, since signals stay held back until we end.
 pub fn ask_for(question: &str) -> Result<Secret, Failure> {
     let mut answers = ask(&[question.to_owned()])?;
     Ok(answers.pop().unwrap_or_else(|| Secret::new(String::new())))
@@ -126,7 +126,7 @@ impl Echo {
     }
 }
 
-/// Gives the terminal back before each signal does what it does. Runs as long as the program.
+/// Gives the terminal back before each signal has its effect. Runs as long as the program.
 fn obey(signals: Signals, echo: &Echo) {
     while let Ok(signal) = signals.wait() {
         match signal {

@@ -89,7 +89,7 @@ fn standing(client: &mut Client) -> Result<SecretStoreView, Failure> {
     Ok(client.ask(&GetSecretStore {}, QUICK)?.into_value().secret_store)
 }
 
-/// Says what is to be minded about where they are kept.
+/// Warns if the secrets are kept in the wrong place.
 pub fn remind(client: &mut Client) -> Result<(), Failure> {
     standing(client)?.misplaced.iter().for_each(|misplaced| remark(misplaced));
     Ok(())

@@ -69,7 +69,7 @@ impl Model {
         self.ask_for_tools(server);
     }
 
-    /// A server that does not run is not asked: that might start it.
+    /// Asks a running server for its tools. A stopped one is not asked, since that might start it.
     fn ask_for_tools(&mut self, server: &str) {
         if self.servers.get(server).is_some_and(Server::is_running)
             && let Some(server_id) = ServerId::parse(server)

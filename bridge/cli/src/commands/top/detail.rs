@@ -1,6 +1,6 @@
 //! What is known of the server that is looked at, as lines that can be scrolled.
 //!
-//! Owns its log and its tools, and where one looks. Must never decide what is asked: that is the conversation's.
+//! Owns its log and its tools, and where one looks. Must never decide about requests: the conversation does.
 
 use harbor_client::payload::Payload;
 use harbor_ipc_proto::client::{LogLine as McpLogLine, SandboxView, ServerView, Supervision};
@@ -127,7 +127,7 @@ impl Detail {
         }
     }
 
-    /// The log as it is when it is first looked at.
+    /// Takes the log at the first look.
     pub fn on_log(&mut self, lines: Vec<McpLogLine>) {
         self.log = Flow::new(self.log.width());
         lines.into_iter().for_each(|line| self.add_line(line));
@@ -157,7 +157,7 @@ impl Detail {
         }
     }
 
-    /// A new line of the log. Whoever reads older ones goes on seeing the same.
+    /// Adds a new line of the log. A person who reads older lines still sees the same ones.
     pub fn add_line(&mut self, line: McpLogLine) {
         self.log_note = None;
         self.log.push(LogLine::of(line));

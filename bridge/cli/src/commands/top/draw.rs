@@ -29,7 +29,7 @@ pub fn draw(pen: &mut Pen<'_>, model: &Model, now: u64) {
     draw_foot(pen, model, height, now);
 }
 
-/// The two last lines: what is to be said, and which keys do what.
+/// The two last lines: the message, and the keys.
 fn draw_foot(pen: &mut Pen<'_>, model: &Model, height: usize, now: u64) {
     let (text, tone) = status_line(model, now);
     let width = pen.width();

@@ -39,7 +39,7 @@ pub struct History {
 }
 
 impl History {
-    /// Takes the totals of now. Those of another bridge, or of a server that was defined anew, begin from nothing.
+    /// Takes the present totals. Those of another bridge, or of a redefined server, begin at zero.
     pub fn note(&mut self, now: Totals) {
         let last = self.last.replace(now);
         let Some(last) = last else { return };

@@ -1,6 +1,6 @@
 //! A key, as far as keys matter here, and the help about all of them.
 //!
-//! Owns their names. Must never do what a key means: that is `keys`'s.
+//! Owns their names. Must never carry out a key's meaning: `keys` does.
 
 /// A key, as far as keys matter here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -109,7 +109,7 @@ impl Model {
         }
     }
 
-    /// The person wants this done to the server that is meant.
+    /// Handles the person's wish to do this to the selected server.
     fn wish(&mut self, act: Act, now: u64) {
         let Some((id, in_use)) = self.meant().map(|server| (server.id.clone(), server.is_in_use())) else {
             return;

@@ -71,7 +71,7 @@ pub struct Model {
     pub filter: String,
     /// True if keys go into the filter.
     pub typing: bool,
-    /// The selected server; none only when none is listed.
+    /// The selected server. None if no server is listed.
     pub selected: Option<String>,
     /// Its place in the list.
     pub at: usize,
@@ -156,7 +156,7 @@ impl Model {
         self.greet();
     }
 
-    /// The connection has ended. What was asked for has perhaps been done.
+    /// Handles the end of the connection. The requested actions may have been done.
     pub fn on_lost(&mut self, now: u64) {
         let acts: Vec<_> = self.open.values().filter_map(Open::act).collect();
         if let Some((act, server)) = acts.first() {
@@ -208,8 +208,8 @@ impl Model {
         usize::from(self.size.1.saturating_sub(CHROME))
     }
 
-    /// Brings the selection to a server that is listed, and the list to where it is seen. A server keeps it wherever it
-    /// moves; when it has gone, the one in its place has it.
+    /// Moves the selection to a listed server, and scrolls to it. A moved server stays selected; if it has
+    /// gone, the server in its place is selected.
     pub(super) fn settle(&mut self) {
         let ids: Vec<_> = self.listed().iter().map(|server| server.id.clone()).collect();
         let found = self.selected.as_ref().and_then(|id| ids.iter().position(|other| other == id));

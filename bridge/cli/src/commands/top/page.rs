@@ -1,6 +1,6 @@
 //! The page of the detail that is open.
 //!
-//! Owns which lines it has. Must never decide what is asked: that is the conversation's.
+//! Owns which lines it has. Must never decide about requests: the conversation does.
 
 mod about;
 mod limits;

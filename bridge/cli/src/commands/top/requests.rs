@@ -27,7 +27,7 @@ pub struct Open {
     pub server: String,
     /// The bridge's latest word about it.
     pub news: String,
-    /// Until when it is waited for, in milliseconds since 1970.
+    /// The time until which it is waited for, in milliseconds since 1970.
     pub until: Option<u64>,
     pub ask: Request,
 }

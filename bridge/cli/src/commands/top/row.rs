@@ -16,7 +16,7 @@ pub enum TextStyle {
     Bad,
 }
 
-/// A line: a few words of ours, and what there is to say.
+/// A line: a heading of a few words, and its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
     pub head: String,

@@ -37,7 +37,7 @@ impl TerminalGuard {
         Ok(taken)
     }
 
-    /// Gives it back while we are stopped, and takes it again.
+    /// Gives the terminal back while we are stopped, and takes it again.
     pub fn suspend(&mut self) -> io::Result<()> {
         give_back();
         raise(Signal::SIGSTOP)?;
@@ -67,7 +67,7 @@ fn enter() -> io::Result<()> {
     execute!(io::stdout(), EnterAlternateScreen, Hide)
 }
 
-/// Whoever cannot write to it has nothing to give back.
+/// Gives the terminal back. Errors are ignored: a terminal that takes no output needs nothing back.
 fn give_back() {
     let _ = execute!(io::stdout(), Show, LeaveAlternateScreen);
     let _ = disable_raw_mode();

@@ -57,7 +57,7 @@ pub fn state(server: &Server, now: u64) -> String {
     }
 }
 
-/// One line without anything that a terminal would obey; what stands at its begin stays there.
+/// The text as one line without anything that a terminal would obey. Space at its beginning stays.
 pub fn line(text: &str) -> String {
     reveal(&text.trim_end().replace('\t', "    ").replace(['\n', '\r', '\u{2028}', '\u{2029}'], " "))
 }
@@ -108,7 +108,7 @@ fn char_places(c: char) -> usize {
     }
 }
 
-/// At most so many bytes of a text, whole characters, and whether that is less than all.
+/// At most this many bytes of a text, in whole characters. True if the text was cut.
 pub fn cut(text: &str, bytes: usize) -> (&str, bool) {
     let kept = text.get(..text.floor_char_boundary(bytes)).unwrap_or(text);
     (kept, kept.len() < text.len())

@@ -21,7 +21,7 @@ use crate::client::{Canceller, Client};
 /// meanwhile.
 const LAST_WORDS: Duration = Duration::from_secs(5);
 
-/// The session whose turn the next Ctrl-C stops, and the one that goes with us.
+/// The session whose turn the next Ctrl-C stops, and the private session that ends with us.
 #[derive(Debug, Clone, Default)]
 pub struct Stopper(Arc<Mutex<StopTargets>>);
 
@@ -32,7 +32,7 @@ struct StopTargets {
 }
 
 impl Stopper {
-    /// From now on signals come to us. This lasts until the program ends.
+    /// Handles signals from now on, until the program ends.
     pub fn obey_signals(client: &Client, paths: &Paths) -> Result<Self, Failure> {
         let failed = |error| Failure::Io("hold signals back", error);
         let canceller = client.canceller().map_err(failed)?;
@@ -90,8 +90,8 @@ impl Stopper {
     }
 }
 
-/// Deletes a session, and waits until it is gone: what a connection asks ends with the connection. Another thread may wait for an
-/// answer on ours, so this takes one of its own. Where the bridge is gone, so is the session.
+/// Deletes a session, and waits until it is gone: a request ends with its connection. Another thread may wait
+/// for an answer on ours, so this opens its own connection. If the bridge is gone, so is the session.
 fn forget(paths: &Paths, session_id: String) {
     if let Ok(Some(mut client)) = Client::connect_running(paths) {
         let _ = client.ask(&ChatDeleteSession { session_id }, LAST_WORDS);

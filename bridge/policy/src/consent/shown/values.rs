@@ -17,12 +17,12 @@ pub(in crate::consent) struct ValueCursor<'a> {
 }
 
 impl<'a> ValueCursor<'a> {
-    /// Before the object that `text` is; none where it is no object.
+    /// A cursor before the object in `text`. None if the text is no object.
     pub(in crate::consent) fn of(text: &'a str) -> Option<Self> {
         Members::of(text).all(|member| member.is_ok()).then_some(Self { text, at: 0 })
     }
 
-    /// The first byte of what comes next, a value or the end of what was entered; none at the end of the text.
+    /// The first byte of the next value, or of the end of the entered one. None at the end of the text.
     pub(in crate::consent) fn peek(&mut self) -> Option<u8> {
         let rest = self.text.as_bytes().get(self.at..)?;
         let passed = rest.iter().position(|byte| !matches!(byte, b' ' | b'\n' | b'\t' | b'\r' | b',' | b':'));
@@ -46,7 +46,7 @@ impl<'a> ValueCursor<'a> {
         ends
     }
 
-    /// The next value, or key, as it is written.
+    /// The next value, or key, in written form.
     pub(in crate::consent) fn whole(&mut self) -> &'a str {
         let _ = self.peek();
         let (from, mut open) = (self.at, 0_usize);
@@ -105,7 +105,7 @@ pub(super) struct Letters<'a> {
 }
 
 impl<'a> Letters<'a> {
-    /// The letters of a value. Of a JSON string: without quotes, with escapes resolved. Of any other value: as it is written.
+    /// The letters of a value. A JSON string comes without quotes and with escapes resolved, any other value in written form.
     pub(super) fn of(value: &'a str) -> Self {
         match value.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
             Some(rest) => Self { rest, has_escapes: true },
@@ -149,7 +149,7 @@ impl<'a> Letters<'a> {
         }
     }
 
-    /// Reads the letter of a `\u` escape from its four digits. If they are half of a pair, reads the other half, too.
+    /// Reads the letter of a `\u` escape from its four digits. If they are half of a surrogate pair, reads the other half, too.
     fn unit(&mut self) -> Result<char, u32> {
         let first = digits(self.rest);
         self.pass(4);

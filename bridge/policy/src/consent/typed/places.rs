@@ -12,7 +12,7 @@ const MOST: usize = 64;
 #[derive(Debug)]
 pub(super) struct ArgumentPlace<'a> {
     root: &'a Value,
-    /// All that may hold for it.
+    /// All schemas that may hold for the place.
     schemas: Vec<&'a Value>,
 }
 
@@ -60,12 +60,12 @@ impl<'a> ArgumentPlace<'a> {
         Self::of(self.root, lists.filter_map(listed))
     }
 
-    /// The number of constants here, if `text` is one of them; else none.
+    /// The number of constants here, if `text` is one of them. Otherwise none.
     pub(super) fn texts(&self, text: &str) -> Option<usize> {
         self.among(|constant| constant.as_str() == Some(text))
     }
 
-    /// The number of constants here, if `number` is one of them, written exactly so; else none.
+    /// The number of constants here, if `number` is one of them in exactly this notation. Otherwise none.
     pub(super) fn numbers(&self, number: &str) -> Option<usize> {
         self.among(|constant| constant.as_number().is_some_and(|constant| constant.to_string() == number))
     }

@@ -7,12 +7,12 @@ use serde_json::{Map, Value};
 /// The names before a table: that of most clients, and that of VS Code.
 const NAMES: &[&str] = &["\"mcpServers\"", "\"servers\""];
 
-/// More tables are not looked at.
+/// The most tables that are read.
 const MAX_TABLES: usize = 32;
-/// A longer one is no example, in bytes.
+/// The most bytes of an example.
 const MAX_TABLE: usize = 16 << 10;
 
-/// The tables in their order. What cannot be read is none.
+/// The tables in their order. An unreadable one is left out.
 pub(super) fn servers(text: &str) -> impl Iterator<Item = Map<String, Value>> {
     starts(text).take(MAX_TABLES).filter_map(table)
 }
@@ -32,7 +32,7 @@ fn table(text: &str) -> Option<Map<String, Value>> {
     serde_json::from_str(&strict(text)?).ok()
 }
 
-/// The object with which a text begins, without comments, trailing commas and space; `None` where it does not end.
+/// The object with which a text begins, without comments, trailing commas and space. None if the object does not end.
 fn strict(text: &str) -> Option<String> {
     let (mut json, mut depth, mut rest) = (String::new(), 0_usize, text);
     loop {

@@ -60,7 +60,7 @@ fn plain(word: &str) -> String {
     word.strip_prefix("YOUR_").unwrap_or(word).trim_end_matches("_HERE").to_owned()
 }
 
-/// Where variables are named.
+/// The texts in which variables are named.
 struct VariableMentions<'a> {
     own: Vec<String>,
     readme: &'a str,
@@ -68,7 +68,7 @@ struct VariableMentions<'a> {
 }
 
 impl VariableMentions<'_> {
-    /// The variable that is meant: of this name, or the only one that has more before it.
+    /// The wanted variable: the one of this name, or the only one that ends with it.
     fn variable(&self, wanted: &str) -> Option<String> {
         if !is_secret_name(wanted) {
             return None;

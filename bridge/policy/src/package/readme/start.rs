@@ -13,7 +13,7 @@ pub struct ReadmeStart {
     pub variables: Vec<(String, Option<String>)>,
 }
 
-/// True if a value is a placeholder for one that the reader has.
+/// True if a value is a placeholder that the reader must fill in.
 pub(super) fn is_left_open(value: &str) -> bool {
     let lower = value.to_ascii_lowercase();
     let starts = ["<", "${", "[", "{", "/path/to", "your", "xxx", "insert", "replace"];

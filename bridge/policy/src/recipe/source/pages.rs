@@ -5,12 +5,12 @@
 
 use url::Url;
 
-/// How a forge writes a page of a repository.
+/// The form of a forge's pages of a repository.
 struct Forge {
     host: &'static str,
     /// The words between a repository and a page of it.
     between: &'static [&'static str],
-    /// The words before the reference of a directory; any one of the second.
+    /// The words before the reference of a directory: the first one, then any of the second.
     directory: (&'static str, &'static [&'static str]),
     /// The words for a single file.
     files: &'static [&'static str],
@@ -27,7 +27,7 @@ const FORGES: &[Forge] = &[
     },
 ];
 
-/// The repository of a directory's page, as it stands behind `git:`. `None` of what is no such page.
+/// The repository of a directory's page, in the form behind `git:`. None if it is no such page.
 ///
 /// # Errors
 /// A sentence, where another command is meant.

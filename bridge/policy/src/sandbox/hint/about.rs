@@ -14,7 +14,7 @@ const SUBJECTS: &[&str] = &["the socket ", CHANGES];
 /// The words before a host.
 const HOST: &str = "the host ";
 
-/// True if a text is about this: a path, or the subject of a [`super::Hint`].
+/// True if a text is about this subject: a path, or the subject of a [`super::Hint`].
 #[must_use]
 pub fn is_about(text: &str, what: &str) -> bool {
     if let Some(host) = what.strip_prefix(HOST) {
@@ -67,8 +67,8 @@ pub fn is_of_kernel(what: &str) -> bool {
     what == ANY_PORT || what.starts_with(PORT)
 }
 
-/// The refusals that a text names. If it names none: those that it may be about without naming them. `what`: the name of a
-/// refusal; `is_sure`: true for a name that counts without asking the text.
+/// The refusals that a text names, or else those that it may be about. `what` gives the name of a refusal.
+/// `is_sure` is true for a name that counts whatever the text says.
 pub fn meant<'a, T>(all: &'a [T], text: &str, what: fn(&T) -> &str, is_sure: fn(&str) -> bool) -> Vec<&'a T> {
     let of = |is_meant: fn(&str, &str) -> bool| {
         let wanted = |one: &&T| is_sure(what(one)) || is_meant(text, what(one));

@@ -33,7 +33,7 @@ impl Advice {
         Self { mind: Some(mind), ..self }
     }
 
-    /// The advice where the path that would be writable is not there.
+    /// This advice for a path that does not exist yet.
     #[must_use]
     pub fn without_its_path(self) -> Self {
         let mind = if self.mind.is_some() { CREATE_IT_AND_RUN } else { CREATE_IT };
@@ -41,29 +41,29 @@ impl Advice {
     }
 }
 
-/// Said where a file is not there, and it is not known whether it was to be read or made.
+/// The sentence for a missing file of which it is unknown if the server wanted to read or to make it.
 const IF_MADE: &str = "there is no such file yet, so this helps only if the server was going to create it";
 
-/// Said instead of [`IF_MADE`] where [`RUN_OUTSIDE`] applies, too.
+/// The sentence instead of [`IF_MADE`] where [`RUN_OUTSIDE`] applies, too.
 const IF_MADE_AND_RUN: &str = "there is no such file yet, so this helps only if the server was going to create it; and \
                                you, your shell, your editor or git run what is written there, outside the sandbox";
 
-/// The longest path that is advised, in bytes: nobody reads the end of a longer one.
+/// The longest path in advice, in bytes. Nobody reads a longer one to its end.
 const LONGEST: usize = 1024;
 
-/// Said of a path that a shell or an eye could take for another one: it is a server that has named it.
+/// The sentence about a path that a shell or an eye could take for another one. A server has named it.
 const ODD: &str = "Harbor shows no command for a path that is very long, or has characters that a shell or a reader \
                    can mistake \
                    for others; such a path is granted only if you type it yourself";
 
-/// Said where a grant would grant nothing.
+/// The sentence about a path that does not exist, so that a grant would do nothing.
 pub(super) const CREATE_IT: &str = "it does not exist, so it cannot be granted: create it first";
 
-/// Said where [`RUN_OUTSIDE`] is to be said, too.
+/// The sentence in place of [`CREATE_IT`] where [`RUN_OUTSIDE`] applies, too.
 const CREATE_IT_AND_RUN: &str = "it does not exist, so it cannot be granted: create it first; and you, your shell, \
                                  your editor or git run what is written there, outside the sandbox";
 
-/// Said of what others than the server run.
+/// The sentence about files that others than the server run.
 pub(super) const RUN_OUTSIDE: &str =
     "you, your shell, your editor or git run what is written there, outside the sandbox";
 

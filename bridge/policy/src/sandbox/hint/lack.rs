@@ -10,7 +10,7 @@ use harbor_ipc_proto::link::runner::Lack;
 use super::path::{find_word, in_line, plain, plain_token, starts_of_paths};
 use crate::sandbox::hosts::Target;
 
-/// The lines after one about Unix sockets in which a refusal without a name counts as one of a socket.
+/// How many lines after a line about Unix sockets a refusal without a name counts as one of a socket.
 const TRACE: u8 = 8;
 
 /// Words about memory; V8, Python, Rust, C++, Go, the JVM, the C library.
@@ -37,7 +37,7 @@ const THREADS: &[&str] = &[
     "failed to spawn thread",
 ];
 
-/// Words about processes or threads, in a line with one of [`STARTS`].
+/// Words about processes or threads, which count in a line with one of [`STARTS`].
 const AGAIN: &[&str] = &["resource temporarily unavailable", "eagain"];
 
 const STARTS: &[&str] = &["fork", "clone", "spawn"];
@@ -164,7 +164,7 @@ fn after<'a>(line: &'a str, lower: &str, word: &str) -> Option<&'a str> {
     rest.starts_with('/').then(|| plain_token(rest))
 }
 
-/// A limit of its own.
+/// The lack in words about a limit: of threads, processes, memory, file size or open files.
 pub(super) fn limit(lower: &str) -> Option<Lack<'static>> {
     let any = |words: &[&str]| words.iter().any(|word| lower.contains(word));
     let numbered = |number: u8| {

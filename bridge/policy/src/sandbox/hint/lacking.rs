@@ -1,4 +1,4 @@
-//! Finds the option that would give a server what it lacks by its own words.
+//! Finds the option against a lack that a server has named.
 //!
 //! Owns the sentences and the options. Must never blame the sandbox for a limit that it does not set.
 
@@ -21,44 +21,44 @@ const MOST_PROCESSES: u64 = 65_536;
 /// The stack of a thread, which counts as memory, in MiB: what the C library takes where nothing else is said.
 const STACK: u64 = 8;
 
-/// How a file of a program may end that is named without it.
+/// The ends of a program's file that is named without its end.
 const ENDINGS: &[&str] = &["", ".js", ".mjs", ".cjs", ".json", ".node", ".ts", ".py", ".so"];
 
-/// More of what a definition names is not looked around.
+/// The most named scripts whose neighbours are looked at.
 const MAX_SCRIPTS: usize = 8;
 
-/// Said where a socket has no name that is told.
+/// The words for sockets whose names are not told.
 pub(super) const OWN_SOCKETS: &str = "Unix sockets of its own";
 
-/// Said of sockets on which other programs answer.
+/// The sentence about sockets on which other programs answer.
 const LEADS_OUT: &str = "a program that uses this socket can leave the sandbox";
 
-/// Said of a port that is granted.
+/// The sentence about a granted port.
 const REACHED: &str = "every program and web page on this machine can connect to it there";
 
-/// Said where another port is granted already.
+/// The sentence in case another port is already granted.
 const INSTEAD: &str =
     "instead of the port that it has; every program and web page on this machine can connect to it there";
 
-/// Said of a port that is none of a program's.
+/// The advice about a port that belongs to the system.
 const OF_SYSTEM: &str = "ports below 1024 belong to the system; if the server can use another port, set that and grant \
                          it by `--listen PORT`";
 
-/// Said of the port that it has.
+/// The sentence about the port that it already has.
 const ELSEWHERE: &str = "it may listen there only at 127.0.0.1 and ::1, but asked for another address";
 
-/// Said where listening needs a network of its own.
+/// The advice that listening needs its own network.
 const ALONE: &str = "it then has its own loopback, where nobody else can reach it, and no other network";
 
-/// Said of a port where nothing allows it.
+/// The sentence about a port that no option allows.
 const NO_LOOPBACK: &str = "a server may not listen on such a port; `--network loopback` would give it its own \
                            loopback, but needs namespaces, which do not work here";
 
-/// Said of a host that is allowed.
+/// The sentence about an allowed host.
 const NO_PROXY: &str = "it is allowed, but the program looks up its address itself instead of using the proxy in \
                         HTTPS_PROXY; Node.js uses the proxy from 22.21 and 24.5 on";
 
-/// Said where no mount holds a server to its own files.
+/// The sentence in case no mount holds a server to its own files.
 const NO_ATTRIBUTES: &str = "namespaces do not work here, so no server may change modes, owners, times and attributes \
                              by path, not even of its own files";
 
@@ -67,13 +67,13 @@ const NO_ATTRIBUTES: &str = "namespaces do not work here, so no server may chang
 pub struct Hint {
     /// A path, or `more memory than 2048 MiB`.
     pub what: String,
-    /// It is meant only if there is something here, outside of the sandbox.
+    /// The hint counts only if this path exists outside the sandbox.
     pub only_if: Option<String>,
     /// The option that would allow it, or why nothing does.
     pub advice: Result<Advice, String>,
 }
 
-/// The things that a server may lack: the first is the one that is meant. Empty where no sandbox is in the way.
+/// The things that a server may lack, the likeliest first. Empty if no sandbox is in the way.
 #[must_use]
 pub fn hints(lack: &Lack<'_>, profile: &Profile, facts: &SandboxFacts) -> Vec<Hint> {
     match lack {
@@ -89,16 +89,16 @@ pub fn hints(lack: &Lack<'_>, profile: &Profile, facts: &SandboxFacts) -> Vec<Hi
     }
 }
 
-/// The words before the path whose attributes are meant.
+/// The words before the path whose attributes were refused.
 pub(super) const CHANGES: &str = "changing the mode, owner, times or attributes of ";
 
 /// The words before a port's number.
 pub(super) const PORT: &str = "listening on port ";
 
-/// Said where it has no number.
+/// The words for a port without a number.
 pub(super) const ANY_PORT: &str = "listening on a port that the kernel chooses";
 
-/// How `Hint::what` begins.
+/// The beginning of `Hint::what`.
 pub(super) fn label(lack: &Lack<'_>) -> String {
     match lack {
         Lack::Memory => "more memory than".into(),
@@ -120,7 +120,7 @@ fn plain(what: String, option: String) -> Hint {
     Hint { what, only_if: None, advice: Ok(Advice::plain(option)) }
 }
 
-/// Where nothing allows it.
+/// A hint for a lack that no option helps.
 fn never(what: String, why: &str) -> Hint {
     Hint { what, only_if: None, advice: Err(why.to_owned()) }
 }
@@ -142,7 +142,7 @@ fn threads(profile: &Profile) -> Option<Hint> {
     (!option.is_empty()).then(|| plain(what, option.join(" ")))
 }
 
-/// None where no runner answers: then it has not told of this start.
+/// The hint about a port. None if no runner answers, since then this start's refusals are not known.
 fn listen(port: u16, profile: &Profile) -> Option<Hint> {
     let granted = profile.launch.listening?.port;
     let advised = |option: String, mind| Ok(Advice { mind: Some(mind), ..Advice::plain(option) });

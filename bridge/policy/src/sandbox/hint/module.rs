@@ -13,13 +13,13 @@ use std::borrow::Cow;
 use super::path::plain;
 use crate::sandbox::paths::{below, parent};
 
-/// Longer names are none, in bytes.
+/// The most bytes of a name.
 const MAX_NAME: usize = 200;
 
 /// The words before the name, in quotes.
 const BEFORE: &[&str] = &["Cannot find module '", "Cannot find package '", PYTHON];
 
-/// Python's words. For `a.b` it names `a`, where it has no part of it.
+/// Python's words. For `a.b` they name `a` if no part of it is found.
 const PYTHON: &str = "No module named '";
 
 /// The words before the file that wanted it.
@@ -66,7 +66,7 @@ impl ModuleHintReader {
     }
 }
 
-/// Where a relative name leads from a file, by its text: `..` of a real path is the directory above.
+/// The path that a relative name leads to from a file. Works on the text: `..` of a real path is the directory above.
 fn joined(file: &str, relative: &str) -> Option<String> {
     let mut path = parent(&plain(file)?).to_owned();
     for part in relative.split('/') {

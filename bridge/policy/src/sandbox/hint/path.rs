@@ -28,7 +28,7 @@ const MISSING: &[&str] = &[
     "nosuchpatherror",
 ];
 
-/// Words by which it is known that something was to be written.
+/// Words that show that something was to be written.
 const WRITES: &[&str] = &[
     "chmod",
     "chown",
@@ -74,14 +74,14 @@ const WRITES: &[&str] = &[
     "writing",
 ];
 
-/// An access that a server was refused, as it says.
+/// An access that a server was refused, by its own words.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PathRefusal {
     /// An absolute path in its one form.
     pub path: String,
-    /// True if it was to be written, as far as the words say.
+    /// True if the words say that it was to be written.
     pub write: bool,
-    /// True if the server was told that there is no such path.
+    /// True if the server was told that the path does not exist.
     pub missing: bool,
 }
 
@@ -104,13 +104,13 @@ pub(super) fn in_line(line: &str, lower: &str) -> Option<PathRefusal> {
     Some(PathRefusal { path, write, missing })
 }
 
-/// `Error executing tool git_status: /home/me/src`: of some errors a path is all that is said.
+/// The path of an error that says nothing else: `Error executing tool git_status: /home/me/src`.
 pub(super) fn alone(text: &str) -> Option<PathRefusal> {
     let last = text.trim().rsplit(": ").next().filter(|last| last.starts_with('/'))?;
     Some(PathRefusal { path: plain(last)?, write: false, missing: true })
 }
 
-/// Where a word stands that is not part of another.
+/// The index of a word that is not part of another word.
 pub(super) fn find_word(text: &str, word: &str) -> Option<usize> {
     let at = text.find(word)?;
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '/';
@@ -140,7 +140,7 @@ fn path_in(line: &str, at: usize) -> Option<&str> {
         .or_else(|| starts_of_paths(after).next().map(|start| plain_token(&after[start..])))
 }
 
-/// A path in quotes: the first one, or of two with an arrow between them the one that is made; else the last one.
+/// A path in quotes: the first one, or the last one. Of two with an arrow between them, the one that is made.
 fn quoted(text: &str, first: bool) -> Option<&str> {
     let mut found = None;
     for (at, quote) in text.char_indices().filter(|(_, c)| "'\"`\u{2018}\u{201c}".contains(*c)) {
@@ -165,7 +165,7 @@ fn quoted(text: &str, first: bool) -> Option<&str> {
     found
 }
 
-/// `cat: /x/y: Permission denied`, `open /x/y: permission denied`: what stands before the last colon.
+/// The path before the last colon: `cat: /x/y: Permission denied`, `open /x/y: permission denied`.
 fn in_front(before: &str) -> Option<&str> {
     let before = before.trim_end().strip_suffix(':')?;
     let part = before.rsplit(": ").next()?;
@@ -176,7 +176,7 @@ fn in_front(before: &str) -> Option<&str> {
     Some(path.find(" /").map_or(path, |end| &path[..end]))
 }
 
-/// Where a path may begin that has no quotes: not within a word, a relative path or a URL.
+/// The indexes where a path without quotes may begin: not within a word, a relative path or a URL.
 pub(super) fn starts_of_paths(text: &str) -> impl Iterator<Item = usize> {
     let opens = |c: char| c.is_whitespace() || "([{<=,".contains(c);
     text.match_indices('/')

@@ -9,11 +9,11 @@ use crate::sandbox::paths::below;
 /// Such a file.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Kept {
-    /// Words of whoever does not find it, in small letters: one of these.
+    /// The words of a program that does not find the file, in small letters. One of them is enough.
     says: &'static [&'static str],
-    /// How people call it.
+    /// People's name for the file.
     called: &'static str,
-    /// Where it is, below the home.
+    /// The path below the home.
     pub file: &'static str,
     /// The variable that names another one.
     pub variable: &'static str,
@@ -42,8 +42,8 @@ pub fn kept_file(said: &str) -> Option<&'static Kept> {
 }
 
 impl Kept {
-    /// The advice, where the person has the file. `id`: that of the server; `source`: the source that was to be installed, as it
-    /// is typed.
+    /// The advice, if the person has the file. `id` is the server's id, `source` the source to install, as
+    /// typed.
     #[must_use]
     pub fn advice(&self, home: &str, id: &str, source: &str) -> String {
         let Self { called, file, variable, printed_by, .. } = self;

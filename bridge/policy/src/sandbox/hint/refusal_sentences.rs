@@ -2,21 +2,21 @@
 //!
 //! Owns the sentence, for the code that has the refusal from the list, here or over the wire.
 
-/// A refusal, as it is told.
+/// A refusal in the form for the person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Told<'a> {
-    /// A path, or what it was in words.
+    /// The path, or the subject in words.
     pub what: &'a str,
     /// The option of `harbor sandbox` that allows it.
     pub allow: Option<&'a str>,
     /// The sentence to mind then.
     pub mind: Option<&'a str>,
-    /// Why nothing allows it.
+    /// The reason why nothing allows it.
     pub never: Option<&'a str>,
 }
 
 impl Told<'_> {
-    /// The sentence; none where there is nothing that helps, nor a reason why.
+    /// The sentence. None if no option helps and no reason is known.
     #[must_use]
     pub fn sentence(&self, server: &str) -> Option<String> {
         let Self { what, mind, .. } = self;

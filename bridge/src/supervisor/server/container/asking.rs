@@ -71,7 +71,7 @@ impl Server {
         }
     }
 
-    /// Where the engines are, beyond the bridge's PATH.
+    /// Looks for the engines beyond the bridge's PATH.
     pub(super) async fn looked(&self) -> FoundRuntimes {
         let runtimes = self.runners().shared.runtimes.clone();
         let looked = tokio::task::spawn_blocking(move || runtimes.look()).await;
@@ -95,7 +95,7 @@ pub(super) fn succeeded(report: &EndReport) -> bool {
     report.cause == "exited" && report.exit_code == Some(0)
 }
 
-/// The engine's own last words; else how it ended.
+/// The engine's own error text, else how the engine ended.
 pub(super) fn said(report: &EndReport) -> String {
     let last = report
         .stderr_tail

@@ -129,7 +129,7 @@ fn lost(id: &ServerId, image: &Image, why: &str) -> String {
     )
 }
 
-/// The one that was named; else the first that is there.
+/// The named engine, else the first one that exists.
 fn engine_of(image: &Image, looked: &FoundRuntimes) -> Result<Engine, String> {
     let wanted = image.engine().map_or_else(|| Engine::ALL.to_vec(), |engine| vec![engine]);
     let found = wanted.iter().copied().find(|engine| looked.get(engine.as_str()).is_some());

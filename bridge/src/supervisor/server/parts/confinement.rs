@@ -1,6 +1,6 @@
 //! The profile that holds a server, and what it was refused.
 //!
-//! Owns the profile of the last start and the list of refusals. Must never decide what is allowed: that is the policy's.
+//! Owns the profile of the last start and the list of refusals. Must never decide what is allowed: the policy does.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -10,7 +10,7 @@ use harbor_policy::sandbox::Profile;
 use harbor_policy::sandbox::hint::{Advice, Told};
 use tokio::sync::Notify;
 
-/// How many refusals are kept, the newest.
+/// The newest refusals that are kept.
 const KEPT: usize = 32;
 
 /// The profile of a start, and what it was decided from.
@@ -49,7 +49,7 @@ impl Denied {
 pub(in super::super) struct Confinement {
     confined: RefCell<Option<Rc<Confined>>>,
     denied: RefCell<VecDeque<Denied>>,
-    /// How many refusals are being looked at on the disk.
+    /// The number of refusals that are being looked up on the disk.
     looking: Cell<u32>,
     looked: Notify,
 }
@@ -69,7 +69,7 @@ impl Confinement {
         self.denied.borrow().iter().cloned().collect()
     }
 
-    /// A refusal is looked at on the disk. A guard says the end by [`Self::end_look`].
+    /// Notes that a refusal is being looked up on the disk. A guard notes the end by [`Self::end_look`].
     pub fn begin_look(&self) {
         self.looking.set(self.looking.get() + 1);
     }

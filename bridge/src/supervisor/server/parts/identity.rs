@@ -17,7 +17,7 @@ use super::engine::EngineOf;
 use super::trial::TrialOf;
 use crate::store::definitions::Definition;
 
-/// Which server it is.
+/// The identity of a server.
 pub(in super::super) struct Identity {
     id: ServerId,
     definition: RefCell<Rc<Definition>>,
@@ -25,15 +25,15 @@ pub(in super::super) struct Identity {
     /// True if its settings are those of an instance.
     is_instance: bool,
     has_package: bool,
-    /// The trial, while it is nobody's server yet.
+    /// The trial, until the server is defined.
     trial: Option<TrialOf>,
     /// The engine that it is; none for a server, which speaks MCP.
     engine: Option<EngineOf>,
     /// True if it is started with nothing of the person's.
     alone: Cell<bool>,
-    /// True if it was removed or replaced: what still happens to it is nobody's news.
+    /// True if it was removed or replaced, so that later events of it are not reported.
     gone: Cell<bool>,
-    /// When this definition came to life, in milliseconds since 1970: older log lines are on disk only.
+    /// The time of this definition's first use, in milliseconds since 1970. Older log lines are only on disk.
     born: u64,
 }
 
@@ -102,12 +102,12 @@ impl Identity {
         self.alone.get()
     }
 
-    /// Gives its starts all that its definition gives, from now on.
+    /// Lets its starts have everything in its definition from now on.
     pub fn trust(&self) {
         self.alone.set(false);
     }
 
-    /// True if what happens to it is nobody's news.
+    /// True if later events of it are not reported.
     pub fn is_gone(&self) -> bool {
         self.gone.get()
     }
@@ -116,7 +116,7 @@ impl Identity {
         self.gone.set(true);
     }
 
-    /// True if it was removed: its name and its directories are another one's by now, or nobody's.
+    /// True if it was removed, so that its name and directories belong to another server or to none.
     pub fn is_removed(&self) -> bool {
         self.is_gone() && !self.is_on_trial() && self.engine.is_none()
     }

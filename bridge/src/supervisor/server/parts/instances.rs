@@ -77,7 +77,7 @@ impl<S> Instances<S> {
         self.all.borrow().values().cloned().collect()
     }
 
-    /// Adds an instance. Where there are many, those that are down are forgotten.
+    /// Adds an instance. If there are many, forgets those that are down.
     pub fn add(&self, key: String, instance: Rc<S>, is_down: impl Fn(&S) -> bool) {
         let mut all = self.all.borrow_mut();
         if all.len() >= KNOWN {

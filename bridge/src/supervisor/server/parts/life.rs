@@ -21,7 +21,7 @@ use crate::link::EndReport;
 use crate::supervisor::lists::Lists;
 use crate::supervisor::start_error::StartError;
 
-/// The answer to a caller that waits for a start: the lists of exactly that start, or why there is none.
+/// The answer to a caller that waits for a start: the lists of that start, or why there is none.
 pub(in super::super) type Started = Result<Rc<Lists>, StartError>;
 
 type WeakStartListener = Weak<dyn Fn(&str)>;
@@ -54,7 +54,7 @@ struct StartWaiters {
     listeners: RefCell<Vec<WeakStartListener>>,
 }
 
-/// Where a server is in its life.
+/// The life of a server.
 pub(in super::super) struct Life {
     machine: RefCell<Lifecycle>,
     alarm: Alarm,
@@ -66,7 +66,7 @@ pub(in super::super) struct Life {
     /// How many events did not fit their state.
     illegal: Cell<u64>,
     began: Instant,
-    /// How many stops have come to their end.
+    /// The number of finished stops.
     stops: Cell<u64>,
     changed: Notify,
     /// True if it will be started in its turn, since the bridge has begun, or by the first call.
@@ -75,7 +75,7 @@ pub(in super::super) struct Life {
 }
 
 impl Life {
-    /// `missing`: what it runs is to be installed first.
+    /// Begins a life. `missing` is true if its program must be installed first.
     pub fn new(rules: Rules, missing: bool) -> Self {
         let seed = wall_clock() ^ u64::from(std::process::id());
         Self {
@@ -161,7 +161,7 @@ impl Life {
         self.machine.borrow_mut().change(rules);
     }
 
-    /// The time until [`Self::start_the_clock`] is not the server's own.
+    /// Stops the clock of the start. The time until [`Self::start_the_clock`] does not count.
     pub fn hold_the_clock(&self) {
         self.machine.borrow_mut().hold_the_clock();
     }
@@ -197,7 +197,7 @@ impl Life {
         self.restarts.get()
     }
 
-    /// Counts an event that did not fit; gives how many there were.
+    /// Counts an event that did not fit. Returns the count.
     pub fn count_illegal(&self) -> u64 {
         self.illegal.set(self.illegal.get() + 1);
         self.illegal.get()
@@ -230,7 +230,7 @@ impl Life {
         self.expected.get()
     }
 
-    /// True if its start was still to come. From now on it is not.
+    /// True if its start was still expected. Then it is no longer.
     pub fn take_expected(&self) -> bool {
         self.expected.take()
     }

@@ -40,7 +40,7 @@ impl ServerLists {
         *self.present.borrow_mut() = Rc::new(lists);
     }
 
-    /// The present start has ended: nobody waits for its lists any more.
+    /// Notes the end of the present start: nobody waits for its lists any more.
     pub fn end(&self) {
         self.present.borrow().mark_complete();
         self.begin(Lists::default());
@@ -55,7 +55,7 @@ impl ServerLists {
         self.known_tools.borrow().clone()
     }
 
-    /// Keeps its tools; gives those that were known.
+    /// Keeps its tools, and returns the tools that were known.
     pub fn know_tools(&self, tools: Rc<ToolList>) -> Option<Rc<ToolList>> {
         self.known_tools.replace(Some(tools))
     }
@@ -69,7 +69,7 @@ impl ServerLists {
         self.logs.borrow().added()
     }
 
-    /// At most `limit` lines, the newest, oldest first.
+    /// The newest lines, at most `limit`, oldest first.
     pub fn last_lines(&self, limit: usize) -> Vec<Line> {
         self.logs.borrow().last(limit)
     }
@@ -79,7 +79,7 @@ impl ServerLists {
         self.logs.borrow().is_whole()
     }
 
-    /// One more client subscribed to this resource.
+    /// Notes one more client that subscribes to this resource.
     pub fn subscribe(&self, uri: &str) {
         *self.subscribers.borrow_mut().entry(uri.to_owned()).or_default() += 1;
     }
@@ -111,7 +111,7 @@ impl ServerLists {
         self.messages.get()
     }
 
-    /// Somebody wants messages from this level on. True if nobody wanted as many.
+    /// Notes a wish for messages from this level on. True if no client wanted messages from so low a level before.
     pub fn want_messages(&self, level: usize) -> bool {
         let is_new = self.messages.get().is_none_or(|wanted| level < wanted);
         if is_new {

@@ -32,7 +32,7 @@ impl ServerOnDisk {
         Self { stored, image, missing }
     }
 
-    /// Looks on the disk while the loop goes on.
+    /// Looks at the disk on another thread.
     pub(in crate::supervisor) async fn at(stored: Stored, shared: &SupervisorParts) -> Self {
         let (package, lock) = used(&stored.definition, &stored.server_id, &shared.locks);
         let (asked, paths) = (stored.clone(), shared.paths.clone());

@@ -24,17 +24,17 @@ pub(in super::super) struct ServerPackage {
     lock: RefCell<Option<Rc<Lock>>>,
     /// The number of the directory that it is being installed into.
     place: Cell<Option<u32>>,
-    /// The commit that its installation has checked out, as it was before any code of it ran.
+    /// The commit that its installation has checked out, before any of its code ran.
     commit: RefCell<Option<String>>,
     /// The newest version that this machine admits and what it requires, where an older one was resolved.
     unfit: RefCell<UnfitVersion>,
-    /// The Python, or the Node.js, of its package, where that is not the usual one.
+    /// The Python or the Node.js of its package, if it is not the usual one.
     runtime: RefCell<Option<Chosen>>,
     /// The files in its repository that say how its server is had.
     files: RefCell<Option<Rc<Files>>>,
-    /// The image that it runs, as its file says, which nobody else changes: files are not read where calls wait.
+    /// The image that it runs, from its file, which nobody else changes. It is kept, since files are not read while calls wait.
     image: RefCell<Option<Pinned>>,
-    /// Whoever waits for the end of the installer's run.
+    /// The waiter for the end of the installer's run.
     run: RefCell<Option<oneshot::Sender<Rc<EndReport>>>>,
     installing: Cell<bool>,
     /// Held by whoever looks for containers that are left.
@@ -42,7 +42,7 @@ pub(in super::super) struct ServerPackage {
 }
 
 impl ServerPackage {
-    /// That of a definition, or of a trial, which gets a directory of its own.
+    /// The package of a definition, or of a trial, which gets its own directory.
     pub fn new(
         definition: &Definition,
         id: &ServerId,
@@ -70,12 +70,12 @@ impl ServerPackage {
         }
     }
 
-    /// The package, as it is asked for.
+    /// The requested package.
     pub fn wanted(&self) -> Option<&Package> {
         self.wanted.as_ref()
     }
 
-    /// As its installer is given it: in its version, once that is known.
+    /// The package in the form for its installer, with its version once that is known.
     pub fn spec(&self) -> Option<String> {
         let package = self.wanted()?;
         Some(self.lock().map_or_else(|| package.spec.clone(), |lock| lock.spec.clone()))
@@ -85,7 +85,7 @@ impl ServerPackage {
         self.lock.borrow().clone()
     }
 
-    /// Takes this version; gives the one before.
+    /// Takes this version, and returns the one before.
     pub fn set_lock(&self, lock: Rc<Lock>) -> Option<Rc<Lock>> {
         self.lock.replace(Some(lock))
     }
@@ -165,7 +165,7 @@ impl ServerPackage {
         ended
     }
 
-    /// Whoever waits for the end of the installer's run.
+    /// Takes the waiter for the end of the installer's run.
     pub fn end_run(&self) -> Option<oneshot::Sender<Rc<EndReport>>> {
         self.run.take()
     }

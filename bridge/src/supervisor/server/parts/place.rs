@@ -11,19 +11,19 @@ use crate::store::definitions::Spoken;
 use crate::supervisor::place::RunnerPlace;
 use crate::supervisor::runners::Runners;
 
-/// Where a server runs.
+/// The place where a server runs.
 pub(in super::super) struct ServerPlace {
     runners: Rc<Runners>,
     present: RefCell<Option<RunnerPlace>>,
     /// A start that has died, until nothing of it is left.
     pub remains: StartRemains,
-    /// How often it was launched: of two launches that are under way the later one counts.
+    /// The number of launches. Of two launches under way, the later one counts.
     launches: Cell<u64>,
     pid: Cell<Option<u32>>,
     info: RefCell<Option<Info>>,
     containment: RefCell<Option<Rc<Containment>>>,
     spoken: RefCell<Option<Spoken>>,
-    /// Why it is about to be killed, where its runner will not say it.
+    /// The reason for a coming kill, if the runner will not report it.
     verdict: Cell<Option<&'static str>>,
 }
 
@@ -47,7 +47,7 @@ impl ServerPlace {
         &self.runners
     }
 
-    /// Where its present start runs.
+    /// The place of its present start.
     pub fn present(&self) -> Option<RunnerPlace> {
         self.present.borrow().clone()
     }
@@ -71,7 +71,7 @@ impl ServerPlace {
         *self.info.borrow_mut() = None;
     }
 
-    /// Begins a launch; gives its number.
+    /// Begins a launch, and returns its number.
     pub fn begin_launch(&self) -> u64 {
         self.launches.set(self.launches.get() + 1);
         self.launches.get()

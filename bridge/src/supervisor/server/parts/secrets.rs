@@ -35,7 +35,7 @@ pub(in super::super) struct ServerSecrets {
 }
 
 impl ServerSecrets {
-    /// Hides these from now on. `headers`: the headers that have them; `names`: the variables.
+    /// Hides these secrets from now on. `headers` are the headers that contain them; `names` are the variables.
     pub fn note_given(&self, secrets: &Credentials, headers: &[(&str, &str)], names: Vec<String>) {
         let redactor = Rc::new(secrets.redactor(headers));
         *self.given.borrow_mut() = StartSecrets { redactor, renewed: Rc::default(), names };
@@ -82,7 +82,7 @@ impl ServerSecrets {
         self.barred.set(barred);
     }
 
-    /// True if its start was given up for them. From now on it is not.
+    /// True if its start was given up for want of secrets. Then it no longer counts as given up.
     pub fn take_barred(&self) -> bool {
         self.barred.take()
     }

@@ -27,7 +27,7 @@ impl StartRemains {
         self.place.borrow().as_ref().is_some_and(|place| place.number == number)
     }
 
-    /// Where they are.
+    /// The place of the remains.
     pub fn place(&self) -> Option<RunnerPlace> {
         self.place.borrow().clone()
     }

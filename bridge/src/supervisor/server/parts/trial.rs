@@ -21,13 +21,13 @@ pub struct TrialOf {
     pub unfit: UnfitVersion,
     /// The lock that an earlier try has installed. `try_out` finds that out.
     pub kept: Option<Rc<Lock>>,
-    /// Only its versions are to be found out.
+    /// True if only its versions are wanted.
     pub plan_only: bool,
-    /// Only what its repository says of it is to be found out.
+    /// True if only its repository's description is wanted.
     pub look_only: bool,
     /// True if code of it may run to find out what it needs.
     pub may_build: bool,
-    /// True if it is started with nothing of the person's: no secrets, no variables, no grants.
+    /// True if it is started without anything of the person's: no secrets, no variables, no grants.
     pub alone: bool,
     /// Secrets that are not stored yet.
     pub secrets: Credentials,
@@ -38,7 +38,7 @@ pub struct TrialOf {
 }
 
 impl TrialOf {
-    /// True if its package is to be installed, not only planned or looked at.
+    /// True if its package should be installed, not only planned or looked at.
     pub(in super::super) fn installs(&self) -> bool {
         !self.plan_only && !self.look_only
     }

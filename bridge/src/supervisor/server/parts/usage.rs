@@ -12,7 +12,7 @@ use harbor_policy::slots::{Slot, Slots};
 
 use crate::alarm::Alarm;
 
-/// How a server is used.
+/// The use of a server.
 pub(in super::super) struct ServerUse {
     slots: Slots,
     queue: Slots,
@@ -91,7 +91,7 @@ impl ServerUse {
         self.idling.set(server, wait, ring);
     }
 
-    /// Begins the watch anew: nothing is known of a server that does not run.
+    /// Begins the watch anew. Nothing is known of a server that does not run.
     pub fn stop_watching(&self, hung_grace: Duration) {
         self.probing.clear();
         self.idling.clear();
@@ -112,7 +112,7 @@ impl ServerUse {
         self.liveness.borrow().is_busy()
     }
 
-    /// Feeds an event to the watch; gives what follows. `ring` is called at its next deadline.
+    /// Feeds an event to the watch, and returns the actions. `ring` is called at the watch's next deadline.
     pub fn watch<T: 'static>(
         &self,
         event: LivenessEvent,

@@ -9,7 +9,7 @@ pub struct Filter {
     pub unix_sockets: bool,
     /// True if UDP sockets can be made.
     pub udp: bool,
-    /// Which sockets can listen.
+    /// The sockets that may listen.
     pub listen: Listen,
     /// True if modes, owners, times and attributes can be changed by path, which Landlock does not look at.
     pub attributes_by_path: bool,
@@ -22,7 +22,7 @@ pub struct Filter {
     pub processes: bool,
 }
 
-/// Which sockets can listen.
+/// The sockets that may listen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Listen {
     /// No socket.

@@ -31,7 +31,7 @@ pub(super) const NATIVE: u32 = 0xC000_00B7;
 /// high.
 const X32: u32 = 0x4000_0000;
 
-/// Where the kernel puts what it tells about a call: `struct seccomp_data`.
+/// The offset of the call's number in the kernel's `struct seccomp_data`.
 const NUMBER: u32 = 0;
 const INSTRUCTION_SET: u32 = 4;
 const ARGUMENTS: u32 = 16;
@@ -40,11 +40,11 @@ const ARGUMENTS: u32 = 16;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Answer {
     Allow,
-    /// It fails with this error.
+    /// The call fails with this error.
     Refuse(Errno),
     /// It does nothing, and looks as if it had been done.
     Pretend,
-    /// It waits until its runner has answered (see `sandbox::calls`).
+    /// The call waits until the runner has answered (see `sandbox::calls`).
     Ask,
 }
 
@@ -52,7 +52,7 @@ pub(super) enum Answer {
 /// test of it. A pointer takes a test for each half.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Test {
-    /// Which half, as its place in what the kernel tells.
+    /// The half, as its index in the kernel's data about a call.
     word: u32,
     mask: u32,
     value: u32,
@@ -162,7 +162,7 @@ fn plain(code: u32, k: u32) -> sock_filter {
     sock_filter { code: code as u16, jt: 0, jf: 0, k }
 }
 
-/// Goes on after as many instructions as the outcome says.
+/// Skips as many instructions as the outcome says.
 fn jump(code: u32, k: u32, holds: usize, fails: usize) -> io::Result<sock_filter> {
     let distance = |length: usize| u8::try_from(length).map_err(io::Error::other);
     Ok(sock_filter { jt: distance(holds)?, jf: distance(fails)?, ..plain(code, k) })

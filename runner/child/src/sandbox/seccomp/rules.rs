@@ -83,9 +83,9 @@ const NEVER_HERE: &[c_long] = &[
 #[cfg(target_arch = "aarch64")]
 const NEVER_HERE: &[c_long] = &[];
 
-/// Changes of modes, owners, times and attributes by path. Those by descriptor stay, since too many programs need them: a
-/// file that may be opened for reading can be changed like this. `truncate` is among them because Landlock does not know it
-/// before version 3.
+/// Changes of modes, owners, times and attributes by path. Changes by descriptor stay allowed, since too many
+/// programs need them: a file that may be opened for reading can be changed like this. `truncate` is among
+/// them because Landlock does not know it before version 3.
 #[rustfmt::skip]
 const BY_PATH: &[c_long] = &[
     libc::SYS_fchmodat, SYS_FCHMODAT2, libc::SYS_fchownat, libc::SYS_setxattr, libc::SYS_lsetxattr,
@@ -123,7 +123,7 @@ const NAMESPACES: u32 = (libc::CLONE_NEWNS
     | libc::CLONE_NEWNET)
     .cast_unsigned();
 
-/// To `unshare` only: in the flags of `clone` this bit belongs to the signal at the child's end.
+/// For `unshare` only: in the flags of `clone` this bit belongs to the signal at the child's end.
 const TIME_NAMESPACE: u32 = libc::CLONE_NEWTIME.cast_unsigned();
 
 /// Flags that the kernel itself clears when a program gains rights: each takes a protection from a program's memory.
@@ -185,8 +185,8 @@ pub(super) fn of(filter: &Filter) -> Vec<SeccompRule> {
     rules
 }
 
-/// Calls that lead to a port that others reach, by TCP or UDP. The C library binds a socket of another kind whenever it
-/// looks a name up. That is nobody's business, and its address has the length of no other kind.
+/// Calls that lead to a port that others reach, by TCP or UDP. The C library binds a socket of another kind
+/// whenever it looks a name up. No runner need answer that bind, and only this kind of address has its length.
 fn asked() -> [SeccompRule; 2] {
     let of_routes = u32::try_from(size_of::<libc::sockaddr_nl>()).unwrap_or(0);
     [
@@ -212,9 +212,8 @@ fn refuse(tests: &[Test]) -> Case {
     Case { tests: tests.to_vec(), answer: Refuse(Errno::EPERM) }
 }
 
-/// Only what is named: TCP, UDP, the list of interfaces, and Unix sockets. Not MPTCP or SCTP, whose ports
-/// Landlock does not look at; not raw, packet or virtual machine sockets, nor the kernel's ciphers and the
-/// rest.
+/// Allows only TCP, UDP, the list of interfaces, and Unix sockets. Refuses MPTCP and SCTP, whose ports
+/// Landlock ignores. Refuses raw, packet and virtual machine sockets, the kernel's ciphers and the rest, too.
 fn sockets(filter: &Filter) -> SeccompRule {
     let mut transports = vec![(libc::SOCK_STREAM, libc::IPPROTO_TCP)];
     if filter.udp {
@@ -276,15 +275,15 @@ fn limits() -> SeccompRule {
     }
 }
 
-/// A lease has whoever opens the file wait for its holder, and a server may have one on all that it may read. To be told of
-/// directories like this is as old as inotify's predecessor.
+/// A lease makes whoever opens the file wait for its holder, and a server may take one on every file that it
+/// may read. Notices about directories (F_NOTIFY) are inotify's old predecessor.
 fn leases() -> SeccompRule {
     let commands = [libc::F_SETLEASE, F_SETDELEG, libc::F_NOTIFY];
     let cases = commands.map(|command| refuse(&[Test::is(1, command.cast_unsigned())]));
     SeccompRule { number: libc::SYS_fcntl, cases: cases.to_vec(), otherwise: Allow }
 }
 
-/// A thread has the descriptors of its process: others are looked at by nobody. What is no thread is a process.
+/// A thread must share its process's table of descriptors: nobody looks at another one. A clone without a thread is a process.
 fn clone(filter: &Filter) -> SeccompRule {
     let thread = libc::CLONE_THREAD.cast_unsigned();
     let own = Test::masked(0, thread | libc::CLONE_FILES.cast_unsigned(), thread);
@@ -300,7 +299,7 @@ fn unshare() -> SeccompRule {
     SeccompRule { number: libc::SYS_unshare, cases: vec![refuse(&[any])], otherwise: Allow }
 }
 
-/// Refuses a thread a table of descriptors of its own by another call, close_range(2).
+/// Refuses a thread its own table of descriptors by close_range(2), too.
 fn ranges() -> SeccompRule {
     let own = Test::any_of(2, libc::CLOSE_RANGE_UNSHARE);
     SeccompRule { number: libc::SYS_close_range, cases: vec![refuse(&[own])], otherwise: Allow }
@@ -326,10 +325,10 @@ fn priorities() -> [SeccompRule; 2] {
     })
 }
 
-/// Options of sockets. Bytes that wait in a socket are the kernel's memory, and no process's: the usual sizes have to do.
-/// Programs ask for larger ones to be faster, and some end when they are refused. A program at a port that several share
-/// decides which of them hears what, also for those of other programs. To set the ports among which the kernel chooses is a
-/// way to choose one; older kernels do not have it either.
+/// Options of sockets. Bytes that wait in a socket are the kernel's memory, and no process's: only the usual
+/// sizes are allowed. Programs ask for larger ones to be faster, and some end when refused. Where several
+/// sockets share a port, a filter decides which socket hears what, also for other programs. Setting the range
+/// of ports for the kernel's choice is a way to choose one; older kernels lack that option anyway.
 fn options() -> SeccompRule {
     let case = |level: libc::c_int, option: libc::c_int, answer| Case {
         tests: vec![Test::is(1, level.cast_unsigned()), Test::is(2, option.cast_unsigned())],
@@ -366,7 +365,7 @@ fn scheduling() -> Vec<SeccompRule> {
     calls.map(own).into_iter().chain(priorities().map(own_priority)).collect()
 }
 
-/// Its runner looks at the memory and the open files of its processes, which nobody may hide from it.
+/// The runner looks at the memory and the open files of its processes. No process may hide from it.
 fn process() -> SeccompRule {
     let hide = refuse(&[Test::is(0, libc::PR_SET_DUMPABLE.cast_unsigned())]);
     SeccompRule { number: libc::SYS_prctl, cases: vec![hide], otherwise: Allow }

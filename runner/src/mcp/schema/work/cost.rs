@@ -113,7 +113,7 @@ pub(super) fn reference(to: &str) -> usize {
     to.matches('/').count() + to.len() / BYTES
 }
 
-/// How many errors at most a schema's keywords make of one value, each with a copy of it.
+/// The most errors that a schema's keywords make of one value, each with a copy of it.
 pub(super) fn errors(keywords: &Map<String, Value>, value: &Value) -> usize {
     let of = |(keyword, member): (&String, &Value)| match (keyword.as_str(), member, value) {
         ("required", Value::Array(names), _) => names.len(),

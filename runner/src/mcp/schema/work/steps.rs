@@ -16,6 +16,6 @@ pub(in crate::mcp::schema) struct Work<'s> {
     pub(super) left: u32,
     /// True if copies for errors are counted, not only steps.
     pub(super) copying: bool,
-    /// How many branches are around whose errors are kept beside the one that is told, with copies of the value.
+    /// How many enclosing branches keep their errors beside the reported one, with copies of the value.
     pub(super) kept: u32,
 }
