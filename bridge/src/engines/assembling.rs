@@ -183,6 +183,9 @@ impl EngineParts {
         if !file.is_ours {
             read.push(file.path.clone());
         }
+        if file.form == ModelForm::Gguf {
+            read.push(program.clone());
+        }
         let beside = Path::new(&program).parent().filter(|_| file.form == ModelForm::Gguf);
         if let Some(libraries) = beside.filter(|directory| holds_libraries(directory)) {
             read.push(text(libraries));
