@@ -111,6 +111,14 @@ pub fn about(kind: Kind) -> About {
     found.unwrap_or(local(kind, "", "", Dialect::Chat))
 }
 
+/// The format that a provider of this kind speaks at this address when nothing else is said. Gateways that stand for OpenAI
+/// speak its older one.
+#[must_use]
+pub fn usual_dialect(kind: Kind, base_url: &str) -> Dialect {
+    let about = about(kind);
+    if kind == Kind::OpenAi && base_url != about.base_url { Dialect::Chat } else { about.dialect }
+}
+
 /// The address of a provider in the form that is kept.
 ///
 /// # Errors
@@ -277,6 +285,13 @@ mod tests {
                 (!needs_key && !base_url.is_empty(), !variable.is_empty())
             );
         }
+    }
+
+    #[test]
+    fn only_openai_itself_speaks_its_newer_format_unasked() {
+        assert_eq!(usual_dialect(Kind::OpenAi, "https://api.openai.com/v1"), Dialect::Responses);
+        assert_eq!(usual_dialect(Kind::OpenAi, "https://gateway.example/v1"), Dialect::Chat);
+        assert_eq!(usual_dialect(Kind::Gemini, "https://gateway.example"), Dialect::Gemini);
     }
 
     #[test]

@@ -30,8 +30,9 @@ const MOST_TEXT: usize = 256 * 1024;
 /// Longer JSON has more text, however it is written: an escaped byte takes six.
 const MOST_JSON: usize = 8 * MOST_TEXT;
 
-/// The most texts that end an answer, and the most names of models that are looked at.
+/// The most texts that end an answer, the most bytes of one, and the most names of models that are looked at.
 const MOST_STOPS: usize = 4;
+const MOST_STOP: usize = 256;
 const MOST_HINTS: usize = 8;
 
 /// Bytes of the text that the person is shown.
@@ -144,7 +145,7 @@ impl Sampled {
             options: Options {
                 max_tokens: Some(tokens(params.max_tokens)),
                 temperature: params.temperature.map(|wished| wished.clamp(0.0, 2.0)),
-                stop: stops.filter(|text| !text.is_empty()).take(MOST_STOPS).collect(),
+                stop: stops.filter(|text| (1..=MOST_STOP).contains(&text.len())).take(MOST_STOPS).collect(),
                 ..Options::default()
             },
             wants_context: params.include_context.is_some_and(|of_whom| of_whom != "none"),

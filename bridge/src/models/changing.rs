@@ -14,7 +14,7 @@ use harbor_ipc_proto::model::{Dialect, Kind};
 use harbor_ipc_proto::secret::Secret;
 use harbor_policy::credentials::{Credential, wrong_value};
 use harbor_policy::models::{
-    About, KEYS, MOST_PROVIDERS, TYPES, about, address, at_port, id_for, is_model, is_name,
+    About, KEYS, MOST_PROVIDERS, TYPES, about, address, at_port, id_for, is_model, is_name, usual_dialect,
 };
 
 use super::errors::{invalid, no_provider, unallowed, unstored};
@@ -95,7 +95,7 @@ impl Models {
         let base_url =
             address(base_url, added.allow_private).map_err(|expected| invalid("base_url", expected))?;
         let dialect = match added.dialect.as_deref() {
-            None => about.dialect,
+            None => usual_dialect(kind, &base_url),
             Some(name) => Dialect::from_name(name)
                 .ok_or_else(|| invalid("dialect", "chat, anthropic, ollama, responses or gemini"))?,
         };

@@ -6,8 +6,8 @@
 use std::rc::Rc;
 use std::time::Duration;
 
-use harbor_ipc_proto::client::ModelView;
 use harbor_ipc_proto::client::envelope::ErrorBody;
+use harbor_ipc_proto::link::model::Model;
 use harbor_policy::models::is_local;
 use harbor_policy::sampling::{Place, why};
 use url::Url;
@@ -67,10 +67,10 @@ impl Models {
     /// The one model that has exactly this name.
     fn exactly(&self, name: &str) -> Option<(Provider, String)> {
         let (providers, known) = (self.providers.borrow(), self.known.borrow());
-        let is_it = |model: &&ModelView| model.id == name || model.model == name;
+        let is_it = |id: &str, model: &&Model| model.id == name || format!("{id}:{}", model.id) == name;
         let mut all = known.iter().filter_map(|(id, list)| {
             let provider = providers.get(id).filter(|provider| provider.enabled)?;
-            Some((provider.clone(), list.iter().find(is_it)?.model.clone()))
+            Some((provider.clone(), list.iter().find(|model| is_it(id, model))?.id.clone()))
         });
         all.next().filter(|_| all.next().is_none())
     }
@@ -91,6 +91,6 @@ impl Models {
 
     fn is_said_to_run_here(&self, provider: &Provider, model: &str) -> Option<bool> {
         let known = self.known.borrow();
-        known.get(&provider.id)?.iter().find(|known| known.model == model).map(|known| known.is_local)
+        known.get(&provider.id)?.iter().find(|known| known.id == model).map(|known| !known.is_remote)
     }
 }

@@ -28,7 +28,7 @@ fn is_llama(chat: &Chat) -> bool {
 pub async fn loads(way: &Way, chat: &Chat) -> bool {
     let asked = async {
         if is_llama(chat) {
-            let models = list(&json(way, way.endpoint("models")).await.ok()?);
+            let models = list(&json(way, way.endpoint("models")).await.ok()?)?;
             let model = models.into_iter().find(|model| model.id == chat.model)?;
             return Some(model.state == Some(ModelState::Loading));
         }

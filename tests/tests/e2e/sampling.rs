@@ -15,10 +15,13 @@ struct Scene {
 impl Scene {
     /// A bridge with a model that says `Two.`, and these servers.
     fn new(servers: &[&str]) -> Self {
-        let provider = Provider::start(|round| match round.results.len() {
+        let provider = Provider::start(|round| {
+            let last = round.body["messages"].as_array().unwrap().last().unwrap();
             // In a chat it has tools, and calls this one.
-            0 if !round.tools.is_empty() => round.call("c", "ask_sampling", &json!({})),
-            _ => Say::Text("Two.".into()),
+            match round.tools.is_empty() || last["role"] == "tool" {
+                true => Say::Text("Two.".into()),
+                false => round.call("c", "ask_sampling", &json!({})),
+            }
         });
         let home = Home::new();
         let bridge = Bridge::start(&home);
@@ -156,7 +159,7 @@ fn always_and_never_are_settings_of_one_server_and_outlive_the_bridge() {
     assert!(scene.home.done(&["status", "other"]).contains("sampling   deny"));
     assert!(scene.home.done(&["set", "s", "--sampling", "deny"]).contains("--sampling deny"));
     refusal(&scene.told("s"));
-    scene.home.done(&["set", "s", "--sampling", "ask"]);
+    let _ = scene.home.done(&["set", "s", "--sampling", "ask"]);
     assert_eq!((scene.setting("s"), scene.asked()), (Value::Null, 3));
 }
 
@@ -203,10 +206,10 @@ fn a_client_that_answers_itself_is_asked_and_one_that_shows_forms_shows_the_ques
 #[test]
 fn a_server_pays_from_a_budget_of_its_own_and_without_a_model_nobody_is_asked() {
     let scene = Scene::new(&["s"]);
-    scene.home.done(&["set", "s", "--sampling", "allow"]);
-    scene.home.done(&["models", "budget", "server:s", "--tokens", "3"]);
+    let _ = scene.home.done(&["set", "s", "--sampling", "allow"]);
+    let _ = scene.home.done(&["models", "budget", "server:s", "--tokens", "3"]);
     assert!(refusal(&scene.told("s")).contains("budget"));
-    scene.home.done(&["models", "budget", "server:s", "--tokens", "default"]);
+    let _ = scene.home.done(&["models", "budget", "server:s", "--tokens", "default"]);
     assert_eq!(scene.told("s"), two());
     let budgets = scene.bridge.call("llm_list_budgets", &json!({})).unwrap();
     let own =

@@ -333,7 +333,7 @@ mod tests {
     #[test]
     fn lemonade_labels_its_models_and_says_which_are_loaded() {
         let mut models = list(&json!({"data": [
-            {"id": "a", "owned_by": "lemonade", "labels": ["vision", "tool-calling"]}, {"id": "b", "owned_by": "lemonade"}]}));
+            {"id": "a", "owned_by": "lemonade", "labels": ["vision", "tool-calling"]}, {"id": "b", "owned_by": "lemonade"}]})).unwrap();
         let loaded = json!({"all_models_loaded": [{"model_name": "a", "recipe_options": {"ctx_size": 4096}}, {"model_name": 7}]});
         lemonade(&loaded, &mut models);
         let wanted = Model {
@@ -350,7 +350,7 @@ mod tests {
     #[test]
     fn a_router_says_of_each_model_whether_it_is_loaded() {
         let of = |status: Value| {
-            let read = list(&json!({"data": [{"id": "m", "status": status}]})).remove(0);
+            let read = list(&json!({"data": [{"id": "m", "status": status}]})).unwrap().remove(0);
             (read.state, read.exit_code)
         };
         assert_eq!(of(json!({"value": "loaded", "args": ["-c", "9"]})), (Some(ModelState::Loaded), None));

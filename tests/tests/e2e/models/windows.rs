@@ -123,6 +123,7 @@ fn router(gate: &'static AtomicBool) -> Scripted {
             "/props?model=b&autoload=false" if b == "loaded" => {
                 json(stream, &json!({"default_generation_settings": {"n_ctx": 4096}}))
             }
+            "/props" => json(stream, &json!({"default_generation_settings": {"n_ctx": 0}})),
             "/v1/chat/completions" => {
                 LOADED.store(true, Ordering::SeqCst);
                 wait_until("the model to be loaded", LIMIT, || gate.load(Ordering::SeqCst));
@@ -164,7 +165,8 @@ fn a_routers_models_have_their_own_windows_and_a_load_is_told_and_waited_for() {
     let table = done(&home, &["models"]);
     assert!(table.contains("exit code 137"), "{table}");
     let pending = begin(&bridge, "llm_chat", "llama-server:b", &json!({}));
-    bridge.wait_for_push("llm_event", LIMIT, |push| push["event"]["type"] == "loading");
+    let loading = bridge.wait_for_push("llm_event", LIMIT, |push| push["event"]["type"] == "loading");
+    assert_eq!(loading["event"]["type"], "loading");
     assert_eq!(listed()[1].0, "loading");
     GATE.store(true, Ordering::SeqCst);
     assert_eq!(pending.wait(LIMIT).unwrap()["response"]["message"]["content"], "hi");

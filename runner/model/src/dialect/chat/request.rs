@@ -114,7 +114,7 @@ fn told_results(kind: Kind, turn: &Turn<'_>) -> Value {
         _ => None,
     });
     let part = |result: &ToolResult| {
-        let words = format!("({} answered:)\n{}", wire_name(&result.name), text(kind, result));
+        let words = format!("({} answered:)\n{}", wire_name(&result.name), result_text(kind, result));
         std::iter::once(json!({"type": "text", "text": words}))
             .chain(result.images.iter().map(picture))
             .collect::<Vec<_>>()
