@@ -120,7 +120,7 @@ fn ask(
 
 fn finish(answer: &Answer<ChatSendMessageResult>, screen: &mut Screen) -> Result<(), Failure> {
     if screen.json {
-        screen.json(&answer.to_json())?;
+        screen.json_line(&answer.to_json())?;
     } else if Status::is_visible() {
         remark(&ending::spent(answer));
     }
