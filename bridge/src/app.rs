@@ -26,6 +26,7 @@ use harbor_home::instance::{identity, mark, random_token};
 use harbor_ipc_proto::BUILD;
 use harbor_ipc_proto::codes::Code;
 use harbor_policy::environment::{of_model_worker, of_worker};
+use harbor_policy::sampling::server_of;
 use tokio::net::UnixListener;
 
 use crate::agent::Agent;
@@ -44,6 +45,7 @@ use crate::link::worker::catalog::CatalogLink;
 use crate::link::worker::model::ModelLink;
 use crate::models::{Models, ModelsParts, Noted};
 use crate::router::Router;
+use crate::router::sampling;
 use crate::router::watching::{tell, tell_of_host};
 use crate::runtimes::Runtimes;
 use crate::store;
@@ -272,6 +274,7 @@ impl Bridge {
             Installations::new(supervisor.clone(), host.clone(), catalog.clone(), definitions),
         );
         listen(&supervisor, &host, &router, &catalog);
+        sampling::begin(&router);
         tell_of_models(&models, &host, &router);
         let exporter = Exporter::begin(&router, settings.metrics, settings.host.metrics_listen);
         let exporter = Rc::new(exporter.map_err(AppError::Metrics)?);
@@ -474,10 +477,12 @@ fn note_of_chats(host: &Rc<Host>) -> Rc<dyn Fn(Noted)> {
     let host = Rc::downgrade(host);
     Rc::new(move |noted| {
         if let Some(host) = host.upgrade() {
+            let server = server_of(&noted.who.principal).map(|server| server.shared());
             host.note_chat(
                 noted.who.by,
                 AuditRecord {
-                    origin: noted.who.origin,
+                    origin: noted.who.origin.filter(|_| server.is_none()),
+                    server,
                     profile: noted.who.profile,
                     provider: Some(noted.provider.into()),
                     model: Some(noted.model.into()),

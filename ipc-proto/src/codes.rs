@@ -89,8 +89,9 @@ codes! {
     AuthorizationFailed = "ERR_AUTHORIZATION_FAILED", -32031;
     /// A model did not answer, or not completely. `details.cause` is one of these words: `no_model`, `unauthorized`,
     /// `quota`, `rate_limited`, `overloaded`, `context_full`, `refused`, `not_found`, `unreachable`, `timeout`, `cut`,
-    /// `protocol` or `worker_lost`. `details` also has `provider`, `model`, the HTTP `status` and `retry_after_ms`, as far
-    /// as they are known.
+    /// `protocol`, `worker_lost` or `empty` (the model has ended its answer without a text or a call). `details` also has
+    /// `provider`, `model`, the HTTP `status`, `retry_after_ms`, and for `context_full` the model's `context_window` and the
+    /// `input_tokens` that the provider has counted, as far as they are known.
     ModelFailed = "ERR_MODEL_FAILED", -32032;
     /// This part of the page API is switched off (`[pages]` in config.toml); `details.feature` names it.
     FeatureDisabled = "ERR_FEATURE_DISABLED", -32033;

@@ -34,7 +34,7 @@ pub mod via;
 pub const CLIENT_PROTOCOL: u32 = 1;
 
 /// Version of the runner and worker links. Raised with every change that is not an append.
-pub const LINK_PROTOCOL: u32 = 10;
+pub const LINK_PROTOCOL: u32 = 11;
 
 /// The build of this code: the package version and, if the build scripts give it, a commit. Both ends of a link must have
 /// the same build.

@@ -2,8 +2,10 @@
 //!
 //! ```text
 //!  POST /v1/chat/completions ─┐
-//!  POST /v1/messages          ├─► Round (how many rounds there were, what was said) ─► script ─► Say, in the same format
-//!  POST /api/chat             ┘        └─► the format's rules of order: a request that breaks them is answered by 400
+//!  POST /v1/messages          │
+//!  POST /api/chat             ├─► Round (how many rounds there were, what was said) ─► script ─► Say, in the same format
+//!  POST /v1/responses         │        └─► the format's rules of order: a request that breaks them is answered by 400
+//!  POST /v1beta/models/m:…    ┘
 //! ```
 
 use std::net::TcpStream;
@@ -17,13 +19,22 @@ use serde_json::{Value, json};
 
 /// Where chats go, by their format.
 /// What is below `/stepwise` says that its model calls no tools, what is below `/listless` does not say what models it has.
-const CHATS: [&str; 5] = [
+const CHATS: [&str; 7] = [
     "/v1/chat/completions",
     "/v1/messages",
     "/api/chat",
+    "/v1/responses",
+    GEMINI,
     "/stepwise/v1/chat/completions",
     "/listless/v1/chat/completions",
 ];
+
+/// Gemini names the model in the address.
+const GEMINI: &str = "/v1beta/models/m:streamGenerateContent?alt=sse";
+
+/// The encrypted thoughts of Responses that have to come back before the calls that they led to, and the signature of
+/// Gemini that has to come back at the first call.
+const THOUGHTS: &str = "gAAAAABthoughts";
 
 /// What the model does.
 #[derive(Debug, Clone)]
@@ -94,6 +105,11 @@ impl Provider {
                 let models = json!({"object": "list", "data": [{"id": "m", "context_window": 128_000, "max_model_len": 128_000}]});
                 answer(stream, "200 OK", "application/json", "", &models.to_string())
             }
+            ("GET", "/v1beta/models?pageSize=1000") => {
+                let model = json!({"name": "models/m", "inputTokenLimit": 128_000, "supportedGenerationMethods": ["generateContent"]});
+                let models = json!({"models": [model]});
+                answer(stream, "200 OK", "application/json", "", &models.to_string())
+            }
             ("GET", "/api/tags") => {
                 let models = json!({"models": [{"name": "m", "model": "m"}]});
                 answer(stream, "200 OK", "application/json", "", &models.to_string())
@@ -135,8 +151,11 @@ fn text(value: &Value) -> String {
 
 fn round(asked: &Asked) -> Round {
     let body = asked.body.clone();
-    let tools = array(&body, "tools")
-        .iter()
+    let described = array(&body, "tools").iter().flat_map(|tool| match array(tool, "functionDeclarations") {
+        [] => std::slice::from_ref(tool),
+        declared => declared,
+    });
+    let tools = described
         .map(|tool| text(if tool["function"].is_null() { &tool["name"] } else { &tool["function"]["name"] }));
     let of_anthropic = array(&body, "messages").iter().flat_map(|message| array(message, "content"));
     let of_anthropic = of_anthropic.filter(|part| part["type"] == "tool_result").map(|part| &part["content"]);
@@ -144,8 +163,12 @@ fn round(asked: &Asked) -> Round {
         .iter()
         .filter(|message| message["role"] == "tool")
         .map(|message| &message["content"]);
+    let of_responses = array(&body, "input").iter().map(|item| &item["output"]);
+    let of_gemini = array(&body, "contents").iter().flat_map(|content| array(content, "parts"));
+    let of_gemini = of_gemini.map(|part| &part["functionResponse"]["response"]["output"]);
+    let of_newer = of_responses.chain(of_gemini).filter(|output| !output.is_null());
     Round {
-        results: of_others.chain(of_anthropic).map(text).collect(),
+        results: of_others.chain(of_anthropic).chain(of_newer).map(text).collect(),
         tools: tools.collect(),
         body: body.clone(),
     }
@@ -155,6 +178,8 @@ fn round(asked: &Asked) -> Round {
 fn in_order(asked: &Asked) -> Result<(), String> {
     match asked.path.as_str() {
         "/v1/messages" => of_anthropic(&asked.body),
+        "/v1/responses" => of_responses(&asked.body),
+        GEMINI => of_gemini(&asked.body),
         _ => of_chat(&asked.body),
     }
 }
@@ -209,6 +234,65 @@ fn of_anthropic(body: &Value) -> Result<(), String> {
     if open.is_empty() { Ok(()) } else { Err(format!("{open:?} have no result")) }
 }
 
+fn of_responses(body: &Value) -> Result<(), String> {
+    if body["store"] != false || !body["previous_response_id"].is_null() {
+        return Err("something would be stored".into());
+    }
+    let mut open: Vec<String> = Vec::new();
+    let mut before = "";
+    for item in array(body, "input") {
+        let kind = item["type"].as_str().unwrap_or_default();
+        let id = text(&item["call_id"]);
+        match kind {
+            "function_call" if before != "reasoning" && before != "function_call" => {
+                return Err(format!("its thoughts are missing before {item}"));
+            }
+            "function_call" => open.push(id),
+            "function_call_output" => {
+                let at = open.iter().position(|call| *call == id);
+                open.remove(at.ok_or(format!("a result without a call: {item}"))?);
+            }
+            "reasoning" if item["encrypted_content"] != THOUGHTS => {
+                return Err(format!("other thoughts: {item}"));
+            }
+            _ if !open.is_empty() => return Err(format!("{open:?} have no result before {item}")),
+            _ => {}
+        }
+        before = kind;
+    }
+    let ends_well = open.is_empty() && before != "reasoning";
+    if ends_well { Ok(()) } else { Err(format!("{open:?} have no result, or thoughts led to nothing")) }
+}
+
+fn of_gemini(body: &Value) -> Result<(), String> {
+    let mut open: Vec<String> = Vec::new();
+    let mut before = "";
+    for content in array(body, "contents") {
+        let role = content["role"].as_str().unwrap_or_default();
+        if role == before {
+            return Err(format!("two contents of {role}"));
+        }
+        before = role;
+        let parts = array(content, "parts");
+        let names = |field: &str| -> Vec<String> {
+            parts
+                .iter()
+                .filter(|part| !part[field].is_null())
+                .map(|part| text(&part[field]["name"]))
+                .collect()
+        };
+        if names("functionResponse") != open {
+            return Err(format!("calls {open:?}, results {:?}", names("functionResponse")));
+        }
+        open = names("functionCall");
+        let first = parts.iter().find(|part| !part["functionCall"].is_null());
+        if first.is_some_and(|part| part["thoughtSignature"] != THOUGHTS) {
+            return Err(format!("the signature is missing: {content}"));
+        }
+    }
+    if open.is_empty() { Ok(()) } else { Err(format!("{open:?} have no result")) }
+}
+
 fn speak(asked: &Asked, stream: &mut TcpStream, say: Say, left: &AtomicUsize) -> bool {
     let format = Format::of(&asked.path);
     if let Say::Refuse(status, body) = &say {
@@ -216,7 +300,7 @@ fn speak(asked: &Asked, stream: &mut TcpStream, say: Say, left: &AtomicUsize) ->
     }
     match format {
         Format::Ollama => begin_stream(stream, "application/x-ndjson"),
-        Format::Chat | Format::Anthropic => begin_events(stream),
+        _ => begin_events(stream),
     }
     format.begin(stream);
     match say {
@@ -254,6 +338,8 @@ enum Format {
     Chat,
     Anthropic,
     Ollama,
+    Responses,
+    Gemini,
 }
 
 impl Format {
@@ -261,14 +347,16 @@ impl Format {
         match path {
             "/v1/messages" => Self::Anthropic,
             "/api/chat" => Self::Ollama,
+            "/v1/responses" => Self::Responses,
+            GEMINI => Self::Gemini,
             _ => Self::Chat,
         }
     }
 
     fn put(self, stream: &mut TcpStream, value: &Value) -> bool {
         match self {
-            Self::Chat => event(stream, &format!("data: {value}\n\n")),
-            Self::Anthropic => {
+            Self::Chat | Self::Gemini => event(stream, &format!("data: {value}\n\n")),
+            Self::Anthropic | Self::Responses => {
                 event(stream, &format!("event: {}\ndata: {value}\n\n", value["type"].as_str().unwrap()))
             }
             Self::Ollama => event(stream, &format!("{value}\n")),
@@ -283,6 +371,13 @@ impl Format {
         )
     }
 
+    fn parts(self, stream: &mut TcpStream, parts: &Value, finish: Option<&str>) -> bool {
+        let candidate =
+            json!({"content": {"role": "model", "parts": parts}, "finishReason": finish, "index": 0});
+        let usage = json!({"promptTokenCount": 11, "candidatesTokenCount": 4, "thoughtsTokenCount": 3, "totalTokenCount": 18});
+        self.put(stream, &json!({"candidates": [candidate], "usageMetadata": usage, "modelVersion": "m"}))
+    }
+
     fn begin(self, stream: &mut TcpStream) {
         match self {
             Self::Chat => drop(self.delta(stream, &json!({"role": "assistant", "content": ""}), None)),
@@ -291,7 +386,15 @@ impl Format {
                 let message = json!({"id": "m", "type": "message", "role": "assistant", "content": [], "model": "m", "usage": usage});
                 self.put(stream, &json!({"type": "message_start", "message": message}));
             }
-            Self::Ollama => {}
+            Self::Ollama | Self::Gemini => {}
+            Self::Responses => {
+                let response = json!({"id": "r", "object": "response", "status": "in_progress", "model": "m", "output": [], "usage": null});
+                self.put(
+                    stream,
+                    &json!({"type": "response.created", "sequence_number": 0, "response": response}),
+                );
+                self.put(stream, &json!({"type": "response.of_next_year", "item": 7}));
+            }
         }
     }
 
@@ -307,6 +410,11 @@ impl Format {
                 stream,
                 &json!({"model": "m", "message": {"role": "assistant", "content": text}, "done": false}),
             ),
+            Self::Responses => {
+                let delta = json!({"type": "response.output_text.delta", "item_id": "msg", "output_index": 0, "content_index": 0, "delta": text});
+                self.put(stream, &delta)
+            }
+            Self::Gemini => self.parts(stream, &json!([{"text": text}]), None),
         }
     }
 
@@ -333,7 +441,32 @@ impl Format {
                 let call = json!({"function": {"name": name, "arguments": arguments}});
                 self.put(stream, &json!({"model": "m", "message": {"role": "assistant", "content": "", "tool_calls": [call]}, "done": false}));
             }
+            Self::Responses => self.responses_call(stream, at, id, name, arguments),
+            Self::Gemini => {
+                let args: Value = serde_json::from_str(arguments).unwrap_or_else(|_| json!({}));
+                let mut part = json!({"functionCall": {"name": name, "args": args, "id": id}});
+                if at == 0 {
+                    part["thoughtSignature"] = json!(THOUGHTS);
+                }
+                self.parts(stream, &json!([part]), None);
+            }
         }
+    }
+
+    /// A call, the first one behind the thoughts that led to it.
+    fn responses_call(self, stream: &mut TcpStream, at: usize, id: &str, name: &str, arguments: &str) {
+        let item = |kind: &str, index: usize, item: &Value| json!({"type": kind, "output_index": index, "item": item});
+        if at == 0 {
+            let thoughts =
+                json!({"id": "rs", "type": "reasoning", "encrypted_content": THOUGHTS, "summary": []});
+            self.put(stream, &item("response.output_item.added", 0, &thoughts));
+            self.put(stream, &item("response.output_item.done", 0, &thoughts));
+        }
+        let call = |arguments: &str, status: &str| json!({"id": format!("fc_{at}"), "type": "function_call", "call_id": id, "name": name, "arguments": arguments, "status": status});
+        self.put(stream, &item("response.output_item.added", at + 1, &call("", "in_progress")));
+        let delta = json!({"type": "response.function_call_arguments.delta", "item_id": format!("fc_{at}"), "output_index": at + 1, "delta": arguments});
+        self.put(stream, &delta);
+        self.put(stream, &item("response.output_item.done", at + 1, &call(arguments, "completed")));
     }
 
     fn end(self, stream: &mut TcpStream, calls: bool) -> bool {
@@ -354,6 +487,14 @@ impl Format {
                 &json!({"model": "m", "message": {"role": "assistant", "content": ""}, "done": true, "done_reason": "stop",
                     "prompt_eval_count": 11, "eval_count": 7}),
             ),
+            Self::Responses => {
+                let details = json!({"cached_tokens": 0});
+                let usage = json!({"input_tokens": 11, "output_tokens": 7, "total_tokens": 18, "input_tokens_details": details});
+                let response = json!({"id": "r", "object": "response", "status": "completed", "model": "m", "output": [], "usage": usage});
+                self.put(stream, &json!({"type": "response.completed", "response": response}))
+            }
+            // Google says so of calls, too.
+            Self::Gemini => self.parts(stream, &json!([{"text": ""}]), Some("STOP")),
         }
     }
 }

@@ -52,7 +52,7 @@ pub use self::clients::{Import, Install, Source, Uninstall};
 pub use self::host::{Accept, Activity, Asker, Audit, Grant, Granted, Listing, Revoke, Switch};
 pub use self::install::{Package, Upgrade};
 pub use self::mcp::{Mcp, McpWanted, TokenWanted};
-pub use self::models::{Models, NewProvider, Tokens};
+pub use self::models::{Models, NewProvider, Recording, Tokens};
 pub use self::native_host::{HostInstall, HostPlace, NativeHost};
 pub use self::offers::{Prompt, Prompts, Reading, Resources};
 use self::root::WIDTH;

@@ -20,6 +20,7 @@ mod diff;
 mod inset;
 mod manual;
 mod media;
+mod money;
 mod pretty;
 mod reference;
 mod screen;

@@ -9,6 +9,7 @@ use std::os::fd::AsFd;
 use std::process::{Command, Stdio};
 
 use harbor_client::terminal::disarm;
+use harbor_ipc_proto::field::PutField;
 
 use crate::pretty::pretty;
 use crate::table::{Table, fit};
@@ -111,6 +112,18 @@ impl Screen {
             true => self.text(&pretty(json)),
             false => self.text(json),
         }
+    }
+
+    /// Prints an object as a line of JSON, at once.
+    pub fn event(&mut self, event: &impl PutField) -> io::Result<()> {
+        let mut json = Vec::new();
+        event.put(&mut json);
+        self.json_line(&String::from_utf8_lossy(&json))
+    }
+
+    /// Prints JSON text as one line, at once. A line may end between two values only, where a space means the same.
+    pub fn json_line(&mut self, json: &str) -> io::Result<()> {
+        self.piece(&format!("{}\n", json.replace(['\n', '\r'], " ")))
     }
 
     /// Prints a table.

@@ -154,10 +154,17 @@ const TABLE: &[(&str, AllowedSender)] = &[
     ("llm_list_models_for", AllowedSender::Owner),
     ("llm_set_active", AllowedSender::Owner),
     ("llm_set_model", AllowedSender::Owner),
+    ("llm_set_model_options", AllowedSender::Owner),
+    ("llm_list_configured_models", AllowedSender::Owner),
+    ("llm_add_configured_model", AllowedSender::Owner),
+    ("llm_remove_configured_model", AllowedSender::Owner),
+    ("llm_set_configured_model_default", AllowedSender::Owner),
+    ("llm_set_default_for", AllowedSender::Owner),
     ("llm_get_active", AllowedSender::Owner),
     ("llm_get_config", AllowedSender::Owner),
     ("llm_chat", AllowedSender::Owner),
     ("llm_count_tokens", AllowedSender::Owner),
+    ("llm_transcribe", AllowedSender::Owner),
     ("llm_usage", AllowedSender::Owner),
     ("llm_set_budget", AllowedSender::Owner),
     ("llm_list_budgets", AllowedSender::Owner),
@@ -259,7 +266,7 @@ impl Right {
 #[derive(Debug)]
 pub struct ModelPermit(());
 
-/// The permit of a request to a model that a grant covers.
+/// The permit of a request to a model that a grant covers, or the person's word on a server.
 pub(crate) fn model_permit() -> ModelPermit {
     ModelPermit(())
 }

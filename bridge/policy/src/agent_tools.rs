@@ -31,9 +31,6 @@ const SHARE: usize = 15;
 /// Bytes of a token, about.
 const BYTES_OF_A_TOKEN: usize = 4;
 
-/// The window of a model that has not said one, in tokens.
-pub const UNKNOWN_WINDOW: u32 = 8192;
-
 /// The size of a definition without its texts, in bytes.
 const AROUND: usize = 40;
 
@@ -64,7 +61,7 @@ pub struct LeftOut {
 
 /// Chooses from `tools`, whose names are `server/tool`, the tools for this task, and a model of this dialect and window.
 #[must_use]
-pub fn offer(dialect: Dialect, window: Option<u32>, tools: &[ModelTool], task: &str) -> Offer {
+pub fn offer(dialect: Dialect, window: u32, tools: &[ModelTool], task: &str) -> Offer {
     let mut left_out = Vec::new();
     let mut fitting = Vec::new();
     for tool in tools {
@@ -91,8 +88,8 @@ pub fn offer(dialect: Dialect, window: Option<u32>, tools: &[ModelTool], task: &
 }
 
 /// Bytes that definitions may take.
-fn room(window: Option<u32>) -> usize {
-    let tokens = usize::try_from(window.unwrap_or(UNKNOWN_WINDOW)).unwrap_or(usize::MAX);
+fn room(window: u32) -> usize {
+    let tokens = usize::try_from(window).unwrap_or(usize::MAX);
     tokens.saturating_mul(BYTES_OF_A_TOKEN * SHARE) / 100
 }
 
@@ -149,33 +146,33 @@ mod tests {
         (0..count).map(|at| tool(&format!("{server}/t{at}"), "x")).collect()
     }
 
-    fn offered(tools: &[ModelTool], window: Option<u32>, task: &str) -> (bool, Vec<String>) {
+    fn offered(tools: &[ModelTool], window: u32, task: &str) -> (bool, Vec<String>) {
         let offer = offer(Dialect::Chat, window, tools, task);
         (offer.lazy, offer.tools.into_iter().map(|tool| tool.name).collect())
     }
 
     #[test]
     fn a_few_tools_are_all_told() {
-        let (lazy, names) = offered(&[tool("time/now", ""), tool("a.b/c", "")], None, "");
+        let (lazy, names) = offered(&[tool("time/now", ""), tool("a.b/c", "")], 8192, "");
         assert!(!lazy && names[0] == "time_now" && names[1].starts_with("a_b_c_"), "{names:?}");
         assert_eq!(names[2..], [READ_MORE]);
-        assert_eq!(offered(&[], None, "x"), (false, vec![]));
+        assert_eq!(offered(&[], 8192, "x"), (false, vec![]));
     }
 
     #[test]
     fn forty_are_told_and_one_more_is_searched_for() {
-        let (lazy, names) = offered(&many("s", MOST), Some(100_000), "");
+        let (lazy, names) = offered(&many("s", MOST), 100_000, "");
         assert_eq!((lazy, names.len()), (false, MOST + 1));
-        let (lazy, names) = offered(&many("s", MOST + 1), Some(100_000), "");
+        let (lazy, names) = offered(&many("s", MOST + 1), 100_000, "");
         assert_eq!((lazy, names), (true, meta::RESERVED.map(String::from).to_vec()));
     }
 
     #[test]
     fn definitions_take_a_share_of_the_window() {
         let wide = [tool("a/b", &"x".repeat(5000))];
-        assert!(offered(&wide, None, "").0, "8,192 tokens");
-        assert!(!offered(&wide, Some(16_384), "").0);
-        assert!(offered(&[tool("a/b", "")], Some(0), "").0);
+        assert!(offered(&wide, 8192, "").0);
+        assert!(!offered(&wide, 16_384, "").0);
+        assert!(offered(&[tool("a/b", "")], 0, "").0);
     }
 
     #[test]
@@ -183,13 +180,13 @@ mod tests {
         let mut tools = many("other", 30);
         tools.extend(many("github-mcp", 2));
         tools.extend(many("my.files", 15));
-        let named = |task: &str| offered(&tools, Some(100_000), task).1[3..].to_vec();
+        let named = |task: &str| offered(&tools, 100_000, task).1[3..].to_vec();
         assert_eq!(named("Find my GitHub PRs"), ["github-mcp_t0", "github-mcp_t1", READ_MORE]);
         assert_eq!(named("look into my files, please").len(), 16);
         assert_eq!(named("files of github.").len(), 3, "all words of a name, in their order");
         assert_eq!(named("nothing"), [READ_MORE]);
-        assert_eq!(offered(&tools, Some(1000), "github").1.len(), 4, "there is no room");
-        let all = offer(Dialect::Chat, Some(100_000), &tools, "");
+        assert_eq!(offered(&tools, 1000, "github").1.len(), 4, "there is no room");
+        let all = offer(Dialect::Chat, 100_000, &tools, "");
         assert_eq!(all.names.all().count(), tools.len(), "each can be called");
     }
 
@@ -197,7 +194,7 @@ mod tests {
     fn a_tool_that_cannot_be_said_is_left_out_and_named() {
         let mut bad = tool("a/bad", "");
         bad.schema = r#"{"enum":[{}]}"#.into();
-        let offer = offer(Dialect::Anthropic, None, &[bad, tool("a/good", "")], "");
+        let offer = offer(Dialect::Anthropic, 8192, &[bad, tool("a/good", "")], "");
         assert_eq!(offer.left_out, [LeftOut { tool: "a/bad".into(), why: UnfitSchemaReason::Word("enum") }]);
         assert_eq!((offer.tools[0].name.as_str(), offer.names.name("a/bad")), ("a_good", None));
     }

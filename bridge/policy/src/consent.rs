@@ -146,7 +146,7 @@ impl Refused {
             Self::Nobody(Why::Destroys) => {
                 "It may delete or overwrite something, and nobody is here to approve it."
             }
-            Self::Nobody(Why::Writes | Why::Untrusted | Why::FirstUse) => {
+            Self::Nobody(Why::Writes | Why::Untrusted | Why::FirstUse | Why::Sampling) => {
                 "It changes something, and nobody is here to approve it."
             }
         }

@@ -31,7 +31,10 @@ pub fn split_model(name: &str, is_provider: impl Fn(&str) -> bool) -> Option<(&s
 /// True if programs of this kind list all models that they have.
 #[must_use]
 pub fn lists_all(kind: Kind) -> bool {
-    matches!(kind, Kind::Ollama | Kind::Llamafile | Kind::LlamaServer | Kind::LmStudio | Kind::Vllm)
+    matches!(
+        kind,
+        Kind::Ollama | Kind::Llamafile | Kind::LlamaServer | Kind::LmStudio | Kind::Vllm | Kind::Lemonade
+    )
 }
 
 /// True if a provider lists this model. Ollama takes a name without a tag for the tag `latest`.
@@ -65,13 +68,18 @@ const fn service(kind: Kind, label: &'static str, base_url: &'static str, variab
 }
 
 /// All types.
-pub const TYPES: [About; 12] = [
+pub const TYPES: [About; 14] = [
     local(Kind::Ollama, "Ollama", "http://127.0.0.1:11434", Dialect::Ollama),
     local(Kind::Llamafile, "llamafile", "http://127.0.0.1:8080/v1", Dialect::Chat),
-    local(Kind::LlamaServer, "llama-server", "http://127.0.0.1:8080/v1", Dialect::Chat),
+    local(Kind::LlamaServer, "llama-server", "http://127.0.0.1:9931/v1", Dialect::Chat),
     local(Kind::LmStudio, "LM Studio", "http://127.0.0.1:1234/v1", Dialect::Chat),
     local(Kind::Vllm, "vLLM", "http://127.0.0.1:8000/v1", Dialect::Chat),
-    service(Kind::OpenAi, "OpenAI", "https://api.openai.com/v1", "OPENAI_API_KEY"),
+    local(Kind::Lemonade, "Lemonade", "http://127.0.0.1:13305/api/v1", Dialect::Chat),
+    // Its newer models take tools in this format only.
+    About {
+        dialect: Dialect::Responses,
+        ..service(Kind::OpenAi, "OpenAI", "https://api.openai.com/v1", "OPENAI_API_KEY")
+    },
     About {
         kind: Kind::Anthropic,
         label: "Anthropic",
@@ -79,6 +87,15 @@ pub const TYPES: [About; 12] = [
         dialect: Dialect::Anthropic,
         needs_key: true,
         variable: "ANTHROPIC_API_KEY",
+    },
+    About {
+        dialect: Dialect::Gemini,
+        ..service(
+            Kind::Gemini,
+            "Gemini",
+            "https://generativelanguage.googleapis.com/v1beta",
+            "GEMINI_API_KEY",
+        )
     },
     service(Kind::OpenRouter, "OpenRouter", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"),
     service(Kind::Mistral, "Mistral", "https://api.mistral.ai/v1", "MISTRAL_API_KEY"),
@@ -92,6 +109,14 @@ pub const TYPES: [About; 12] = [
 pub fn about(kind: Kind) -> About {
     let found = TYPES.iter().copied().find(|about| about.kind == kind);
     found.unwrap_or(local(kind, "", "", Dialect::Chat))
+}
+
+/// The format that a provider of this kind speaks at this address when nothing else is said. Gateways that stand for OpenAI
+/// speak its older one.
+#[must_use]
+pub fn usual_dialect(kind: Kind, base_url: &str) -> Dialect {
+    let about = about(kind);
+    if kind == Kind::OpenAi && base_url != about.base_url { Dialect::Chat } else { about.dialect }
 }
 
 /// The address of a provider in the form that is kept.
@@ -121,7 +146,26 @@ pub fn address(text: &str, allow_private: bool) -> Result<String, &'static str> 
 /// request that Anthropic has for it.
 #[must_use]
 pub fn counts_tokens(kind: Kind, dialect: Dialect) -> bool {
-    dialect == Dialect::Anthropic || matches!(kind, Kind::LlamaServer | Kind::Llamafile)
+    match kind {
+        Kind::LlamaServer | Kind::Llamafile => true,
+        Kind::OpenAi => matches!(dialect, Dialect::Responses | Dialect::Anthropic),
+        _ => matches!(dialect, Dialect::Anthropic | Dialect::Gemini),
+    }
+}
+
+/// True if a model's name says that it makes texts of speech.
+#[must_use]
+pub fn transcribes(model: &str) -> bool {
+    let name = model.to_ascii_lowercase();
+    ["whisper", "transcri", "moonshine", "parakeet"].iter().any(|word| name.contains(word))
+}
+
+/// The address of a type where it was found at another port of this machine.
+#[must_use]
+pub fn at_port(about: &About, port: u16) -> Option<String> {
+    let mut url = Url::parse(about.base_url).ok()?;
+    url.set_port(Some(port)).ok()?;
+    Some(url.as_str().trim_end_matches('/').to_owned())
 }
 
 /// True if the address of a provider is on this machine.
@@ -147,6 +191,48 @@ pub fn is_name(name: &str) -> bool {
 #[must_use]
 pub fn is_model(name: &str) -> bool {
     !name.trim().is_empty() && name.len() <= MAX_MODEL && !name.chars().any(char::is_control)
+}
+
+/// A name that a person may give a model. It has no `:` and no `/`, which stand between a provider and a model.
+#[must_use]
+pub fn is_alias(name: &str) -> bool {
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    name.len() <= MAX_NAME && name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.chars().all(fits)
+}
+
+/// The purpose of a model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Use {
+    /// Answers.
+    Chat,
+    /// Short answers that should come at once.
+    Fast,
+    /// Answers about pictures.
+    Vision,
+    /// Text of speech.
+    Transcription,
+}
+
+impl Use {
+    /// All uses.
+    pub const ALL: [Self; 4] = [Self::Chat, Self::Fast, Self::Vision, Self::Transcription];
+
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Chat => "chat",
+            Self::Fast => "fast",
+            Self::Vision => "vision",
+            Self::Transcription => "transcription",
+        }
+    }
+
+    /// The use with the name `name`.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|of| of.name() == name)
+    }
 }
 
 /// An id for a provider of this name that none of `taken` has: `my-gateway`, `my-gateway-2`, ….
@@ -202,6 +288,13 @@ mod tests {
     }
 
     #[test]
+    fn only_openai_itself_speaks_its_newer_format_unasked() {
+        assert_eq!(usual_dialect(Kind::OpenAi, "https://api.openai.com/v1"), Dialect::Responses);
+        assert_eq!(usual_dialect(Kind::OpenAi, "https://gateway.example/v1"), Dialect::Chat);
+        assert_eq!(usual_dialect(Kind::Gemini, "https://gateway.example"), Dialect::Gemini);
+    }
+
+    #[test]
     fn no_server_has_the_name_of_the_keys() {
         assert_eq!(ServerId::parse(KEYS), None);
     }
@@ -224,6 +317,11 @@ mod tests {
         }
         assert_eq!(local_port("http://127.0.0.1:8080/v1"), Some(8080));
         assert_eq!(local_port("https://example.com:8080"), None);
+        let at = |kind| at_port(&about(kind), 9).unwrap();
+        assert_eq!(
+            [at(Kind::LlamaServer), at(Kind::Ollama)],
+            ["http://127.0.0.1:9/v1", "http://127.0.0.1:9"]
+        );
     }
 
     #[test]
@@ -236,6 +334,24 @@ mod tests {
         for name in ["Ollama", "日本", "7b", "_", &"x".repeat(MAX_NAME)] {
             assert_eq!(wrong_key(CredentialType::ApiKey, &ids(name)), None, "{name}");
         }
+    }
+
+    #[test]
+    fn a_persons_name_of_a_model_cannot_be_taken_for_a_providers() {
+        for name in ["fast", "Qwen3-4b", "a_b.c"] {
+            assert!(is_alias(name), "{name}");
+        }
+        for name in ["", "4b", "a:b", "a/b", "a b", "é", &"x".repeat(MAX_NAME + 1)] {
+            assert!(!is_alias(name), "{name}");
+        }
+        assert!(Use::ALL.iter().all(|of| Use::from_name(of.name()) == Some(*of)));
+        assert_eq!(Use::from_name("Chat"), None);
+    }
+
+    #[test]
+    fn a_model_for_speech_is_known_by_its_name() {
+        let all = ["whisper-1", "gpt-4o-mini-transcribe", "Whisper-Large-v3", "gpt-5", "llama3.2"];
+        assert_eq!(all.map(transcribes), [true, true, true, false, false]);
     }
 
     #[test]

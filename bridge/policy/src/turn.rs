@@ -13,6 +13,7 @@
 //!  Asking   answered, no calls    Ended                     End
 //!  Asking   answered, calls       Calling                   Judge: all calls where all only read, else the first
 //!  Asking   failed                Ended                     End
+//!  Asking   too long, once        Asking                    Ask: the driver has shortened the conversation
 //!  Calling  judged, decided       Calling                   Run, AskPerson or Settle
 //!  Calling  ended, the last one   Asking                    Ask, without tools where a limit is reached
 //!  any      stopped               Ended                     Cancel, Settle each open call, End
@@ -66,6 +67,8 @@ pub enum Event {
     },
     /// It has not.
     Failed,
+    /// It has not, since the conversation was too long. It can be shortened.
+    TooLong,
     /// A call was looked at.
     Judged(usize, Verdict),
     /// The person has said yes, or no.
@@ -166,7 +169,11 @@ impl Why {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum State {
-    Asking { last: Option<Why> },
+    Asking {
+        last: Option<Why>,
+        /// True if the conversation was shortened for this answer after a refusal.
+        shortened: bool,
+    },
     Calling(Vec<Open>),
     Ended,
 }
@@ -195,7 +202,7 @@ impl Turn {
     pub fn begin(limits: Limits, now: Millis) -> (Self, Vec<Action>) {
         let turn = Self {
             limits,
-            state: State::Asking { last: None },
+            state: State::Asking { last: None, shortened: false },
             began: now,
             rounds: 1,
             calls: 0,
@@ -219,6 +226,7 @@ impl Turn {
             Event::Failed if matches!(self.state, State::Asking { .. }) => {
                 self.end(Why::Failed, &mut actions);
             }
+            Event::TooLong => self.too_long(&mut actions),
             Event::Judged(call, verdict) => self.judged(call, verdict, &mut actions),
             Event::Decided(call, is_allowed) => self.decided(call, is_allowed, &mut actions),
             Event::Ended(call, result) => self.ended(call, result, &mut actions),
@@ -235,7 +243,7 @@ impl Turn {
         match &self.state {
             State::Ended => None,
             _ if self.waits_since.is_some() => None,
-            State::Asking { last: Some(_) } => Some(self.end_of_time().saturating_add(GRACE)),
+            State::Asking { last: Some(_), .. } => Some(self.end_of_time().saturating_add(GRACE)),
             _ => Some(self.end_of_time()),
         }
     }
@@ -285,8 +293,19 @@ impl Turn {
         }
     }
 
+    fn too_long(&mut self, actions: &mut Vec<Action>) {
+        match self.state {
+            State::Asking { last, shortened: false } => {
+                self.state = State::Asking { last, shortened: true };
+                actions.push(Action::Ask { last });
+            }
+            State::Asking { shortened: true, .. } => self.end(Why::Failed, actions),
+            _ => {}
+        }
+    }
+
     fn answered(&mut self, calls: Vec<Wanted>, tokens: u64, actions: &mut Vec<Action>) {
-        let State::Asking { last } = self.state else { return };
+        let State::Asking { last, .. } = self.state else { return };
         self.tokens = self.tokens.saturating_add(tokens);
         if calls.is_empty() {
             return self.end(last.unwrap_or(Why::Done), actions);
@@ -353,7 +372,7 @@ impl Turn {
         if calls.iter().all(Open::is_done) {
             let last = self.limit(now);
             self.rounds += 1;
-            self.state = State::Asking { last };
+            self.state = State::Asking { last, shortened: false };
             actions.push(Action::Ask { last });
             return;
         }

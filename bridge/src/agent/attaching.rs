@@ -108,12 +108,11 @@ pub(super) fn check(attachment: &Attachment) -> Result<(), &'static str> {
 /// The messages of one request: each attachment has its envelope as its text. Second: true if one of them is cut.
 pub(super) fn wrapped(
     nonce: &Nonce,
-    window: Option<u32>,
+    window: u32,
     mut messages: Vec<ModelMessage>,
 ) -> (Vec<ModelMessage>, bool) {
     // Four bytes a token.
-    let room = window.and_then(|window| usize::try_from(window).ok());
-    let room = room.map_or(usize::MAX, |window| window.saturating_mul(4) / SHARE);
+    let room = usize::try_from(window).unwrap_or(usize::MAX).saturating_mul(4) / SHARE;
     let mut is_cut = false;
     for message in &mut messages {
         let is_attached = |part: &&Part| matches!(part, Part::Attached(_));
@@ -216,13 +215,11 @@ mod tests {
         let attachment = Attachment { url: None, title: String::new(), text: "x".repeat(10_000) };
         let message = ModelMessage { role: Role::User, parts: vec![Part::Attached(attachment)] };
         let nonce = Nonce::of_session("a");
-        let (whole, is_cut) = wrapped(&nonce, None, vec![message.clone()]);
+        let (whole, is_cut) = wrapped(&nonce, u32::MAX, vec![message.clone()]);
         assert!(!is_cut && model::check(&as_texts(whole)).is_ok());
-        let (_, is_cut) = wrapped(&nonce, Some(1000), vec![message.clone()]);
+        let (_, is_cut) = wrapped(&nonce, 1000, vec![message.clone()]);
         assert!(is_cut);
         let two = ModelMessage { parts: [message.parts.clone(), message.parts].concat(), ..message };
-        assert!(
-            !wrapped(&nonce, Some(10_100), vec![two.clone()]).1 && wrapped(&nonce, Some(9_000), vec![two]).1
-        );
+        assert!(!wrapped(&nonce, 10_100, vec![two.clone()]).1 && wrapped(&nonce, 9_000, vec![two]).1);
     }
 }

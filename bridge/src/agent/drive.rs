@@ -20,7 +20,7 @@ use harbor_ipc_proto::client::{ChatEvent, TurnStep};
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::link::model::Cause;
-use harbor_ipc_proto::model::{Image, ModelMessage, Part, Role, ToolCall, ToolResult};
+use harbor_ipc_proto::model::{Finish, Image, ModelMessage, Part, Role, ToolCall, ToolResult};
 use harbor_policy::consent::compact::compact;
 use harbor_policy::turn::{Action, Event, Turn, Unmade, Verdict, Why};
 use harbor_policy::untrusted::cleaned;
@@ -47,6 +47,9 @@ const LONGEST_ANSWER: usize = 4 * 1024 * 1024;
 
 /// Tells that the model does not get all of an attachment.
 const CUT: &str = "the attachments are longer than half of the model's window, so the model gets only the beginning and the end of long ones";
+
+/// Tells that the model has to be loaded first.
+const LOADING: &str = "the provider loads the model, which may take minutes";
 
 /// The result of a task.
 enum TaskOutcome {
@@ -82,6 +85,8 @@ pub(super) struct Drive {
     outcome: TurnOutcome,
     /// True if the answer that is under way is one step.
     is_step: bool,
+    /// True if it was told which settings the model does not take.
+    told_left_out: bool,
     counted: CountedTurn,
 }
 
@@ -114,6 +119,7 @@ impl Drive {
                 error: None,
             },
             is_step: false,
+            told_left_out: false,
             counted,
         }
     }
@@ -181,8 +187,9 @@ impl Drive {
         match done {
             TaskOutcome::Answered(Ok(answered)) => self.answered(answered),
             TaskOutcome::Answered(Err(error)) => {
+                let can_be_shorter = self.plan.narrow(&error);
                 self.outcome.error = Some(error);
-                Event::Failed
+                if can_be_shorter { Event::TooLong } else { Event::Failed }
             }
             TaskOutcome::Called(at, called, took) => self.called(at, called, took),
             TaskOutcome::Judged(at, judged) => self.judged(at, judged),
@@ -266,6 +273,7 @@ impl Drive {
                         log.add(TurnLogItem::Text(text));
                     }
                     ("reasoning", Some(text)) => log.add(TurnLogItem::Reasoning(text)),
+                    ("loading", _) => log.add(TurnLogItem::Status(LOADING.into())),
                     _ => {}
                 }
             };
@@ -278,6 +286,17 @@ impl Drive {
     }
 
     fn answered(&mut self, mut answered: ModelAnswer) -> Event {
+        // That of an earlier try.
+        self.outcome.error = None;
+        self.tell_left_out(&answered);
+        if answered.finish == Finish::Length {
+            self.tell(TurnLogItem::Status("the answer was cut off at its limit of tokens".into()));
+        }
+        if answered.finish == Finish::Error {
+            self.outcome.spent.add(&answered);
+            self.outcome.error = Some(kept_back(&answered));
+            return Event::Failed;
+        }
         let tokens = self.outcome.spent.add(&answered);
         if self.is_step {
             // A number that the session has not used yet.
@@ -307,6 +326,18 @@ impl Drive {
         self.calls.iter().for_each(|call| self.tell(TurnLogItem::Call(call.planned.shown.clone())));
         self.answer = Some(answered.message);
         Event::Answered { calls: wanted, tokens }
+    }
+
+    /// Tells, once in a turn, which settings the model does not take.
+    fn tell_left_out(&mut self, answered: &ModelAnswer) {
+        let left_out = answered.details.as_ref().map(|details| details.left_out.join(", "));
+        if let Some(left_out) = left_out.filter(|left_out| !left_out.is_empty() && !self.told_left_out) {
+            self.told_left_out = true;
+            let ModelAnswer { provider, model, .. } = answered;
+            self.tell(TurnLogItem::Status(format!(
+                "{provider}:{model} refuses {left_out}, so it was left out"
+            )));
+        }
     }
 
     fn plan_call(&self, call: ToolCall) -> TurnCall {
@@ -540,6 +571,16 @@ impl Drive {
 fn endless() -> ErrorBody {
     let message = "the answer is longer than 4 MiB; Harbor keeps what has arrived";
     ErrorBody::new(Code::ModelFailed, message).with("cause", Cause::Protocol.name())
+}
+
+/// The error for an answer that its provider has kept back, or ended.
+fn kept_back(answered: &ModelAnswer) -> ErrorBody {
+    let ModelAnswer { provider, model, raw_finish, .. } = answered;
+    let word = raw_finish.as_deref().unwrap_or("it gave no reason");
+    ErrorBody::new(Code::ModelFailed, format!("{provider} ended the answer: {word}"))
+        .with("cause", Cause::Refused.name())
+        .with("provider", provider)
+        .with("model", model)
 }
 
 /// A result as the conversation has it.

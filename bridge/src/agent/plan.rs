@@ -2,11 +2,13 @@
 //!
 //! Owns how tools are described to a model that can call them, and to one that cannot. Must never ask the model.
 
+use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::model::{ModelMessage, ModelTool, Options, ToolChoice};
 use harbor_policy::history::{Shortened, fit};
 use harbor_policy::models::estimate;
 use harbor_policy::turn::Limits;
 use harbor_policy::untrusted::Nonce;
+use harbor_policy::windows::narrowed;
 
 use super::attaching::{as_texts, wrapped};
 use super::citing::CitableResults;
@@ -36,6 +38,8 @@ pub(super) struct TurnPlan {
     pub nonce: Nonce,
     /// True if the model is sent a part of an attachment only.
     pub cuts_attachments: bool,
+    /// About how many tokens the last prompt has, and whether its answer had to call a tool.
+    pub asked: (u64, ToolChoice),
 }
 
 /// If a model's answers have no bound, this share of its window is left for one.
@@ -54,11 +58,30 @@ impl TurnPlan {
     /// The prompt for the next round of a session. In the last round the model calls no tools.
     pub fn prompt(&mut self, session: &Session, is_last: bool) -> Prompt {
         let wanted = std::mem::replace(&mut self.tool_choice, ToolChoice::Auto);
+        self.asked.1 = wanted.clone();
         let choice = if is_last { ToolChoice::None } else { wanted };
-        match self.model.tools {
+        let prompt = match self.model.tools {
             Some(false) => self.prompt_of_steps(session, &choice, is_last),
             _ => self.prompt_with_tools(session, choice, is_last),
-        }
+        };
+        self.asked.0 = prompt.tokens();
+        prompt
+    }
+
+    /// Takes from an error how much shorter the next prompt has to be; false if the error is about something else.
+    pub fn narrow(&mut self, error: &ErrorBody) -> bool {
+        let detail = |name: &str| {
+            let (_, value) = error.details.iter().find(|(known, _)| *known == name)?;
+            serde_json::from_str::<u64>(value.as_str()).ok()
+        };
+        let Some(window) = detail("context_window").and_then(|window| u32::try_from(window).ok()) else {
+            return false;
+        };
+        let window = narrowed(window, detail("input_tokens"), self.asked.0);
+        self.model.window = window.min(self.model.window);
+        self.toolbox.fit(self.model.dialect, self.model.window);
+        self.tool_choice = self.asked.1.clone();
+        true
     }
 
     fn prompt_with_tools(&mut self, session: &Session, choice: ToolChoice, is_last: bool) -> Prompt {
@@ -101,7 +124,7 @@ impl TurnPlan {
     }
 
     fn shortened(&mut self, messages: Vec<ModelMessage>, tools: &[ModelTool]) -> Vec<ModelMessage> {
-        let Some(window) = self.model.window.map(u64::from) else { return messages };
+        let window = u64::from(self.model.window);
         let answer = self.max_tokens.map_or(window / SHARE_OF_ANSWER, u64::from);
         let of_tool =
             |tool: &ModelTool| estimate(tool.name.len() + tool.description.len() + tool.schema.len());

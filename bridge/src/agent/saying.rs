@@ -10,6 +10,7 @@ use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::model::{ModelMessage, Part, Role, ToolChoice};
 use harbor_policy::consent::Names;
 use harbor_policy::history::Shortened;
+use harbor_policy::models::Use;
 use harbor_policy::turn::Limits;
 use harbor_policy::untrusted::Nonce;
 
@@ -110,6 +111,13 @@ impl Agent {
             let head = session.head.borrow();
             (said.model.clone().or_else(|| head.model.clone()), head.servers.clone(), head.system.clone())
         };
+        let is_picture = |part: &Part| matches!(part, Part::Image(_));
+        let has_pictures = said.parts.iter().any(is_picture)
+            || session.messages.borrow().iter().flat_map(|message| &message.parts).any(is_picture);
+        // One for pictures is used where none is named.
+        let for_pictures =
+            || self.models.model_for(Use::Vision).filter(|_| has_pictures && said.provider.is_none());
+        let model = model.or_else(for_pictures);
         let model = self.models.chosen(
             said.provider.as_deref(),
             model.as_deref(),
@@ -150,6 +158,7 @@ impl Agent {
             shortened: Shortened::default(),
             nonce: Nonce::of_session(&session.id),
             cuts_attachments: false,
+            asked: (0, ToolChoice::Auto),
         })
     }
 

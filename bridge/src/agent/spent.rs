@@ -19,17 +19,7 @@ impl Spent {
     /// Adds a request; gives its number of tokens.
     pub fn add(&mut self, answered: &ModelAnswer) -> u64 {
         let one = answered.used;
-        let sum = match self.used {
-            None => one,
-            Some(before) => TokenUsage {
-                input: before.input.saturating_add(one.input),
-                output: before.output.saturating_add(one.output),
-                cached: before.cached.saturating_add(one.cached),
-                reasoning: before.reasoning.saturating_add(one.reasoning),
-                exactness: before.exactness.max(one.exactness),
-            },
-        };
-        self.used = Some(sum);
+        self.used = Some(self.used.map_or(one, |before| before.plus(one)));
         self.model = Some((answered.provider.clone(), answered.model.clone()));
         one.input.saturating_add(one.output)
     }
@@ -43,6 +33,7 @@ impl Spent {
             cached_tokens: 0,
             reasoning_tokens: 0,
             exactness: "exact".into(),
+            cost_microdollars: Some(0),
         };
         self.used.map_or(nothing, usage_view)
     }

@@ -28,6 +28,8 @@ use crate::host::Usable;
 /// The tools of one turn.
 pub(super) struct Toolbox {
     usable: BTreeMap<String, Usable>,
+    /// The task, in the person's words.
+    task: String,
     offer: Offer,
     /// How results are told to the model.
     pub telling: ResultWrapping,
@@ -56,18 +58,18 @@ pub(super) enum CallMeaning {
 
 impl Toolbox {
     /// Chooses among the usable tools, for this model and task.
-    pub fn new(
-        usable: Vec<Usable>,
-        (dialect, window): (Dialect, Option<u32>),
-        nonce: Nonce,
-        task: &str,
-    ) -> Self {
+    pub fn new(usable: Vec<Usable>, (dialect, window): (Dialect, u32), nonce: Nonce, task: &str) -> Self {
         let usable: BTreeMap<_, _> =
             usable.into_iter().map(|one| (format!("{}/{}", one.source, one.tool.name), one)).collect();
-        let tools: Vec<_> = usable.iter().map(|(name, usable)| definition(name, &usable.tool)).collect();
-        let offer = agent_tools::offer(dialect, window, &tools, task);
-        let telling = ResultWrapping::new(nonce, window.unwrap_or(agent_tools::UNKNOWN_WINDOW));
-        Self { usable, offer, telling, hasher: RandomState::new() }
+        let offer = offered(&usable, (dialect, window), task);
+        let telling = ResultWrapping::new(nonce, window);
+        Self { usable, task: task.to_owned(), offer, telling, hasher: RandomState::new() }
+    }
+
+    /// Chooses once more, for a smaller window. The tools keep their names.
+    pub fn fit(&mut self, dialect: Dialect, window: u32) {
+        self.offer = offered(&self.usable, (dialect, window), &self.task);
+        self.telling = ResultWrapping::new(self.telling.nonce.clone(), window);
     }
 
     /// The tools that the model is told of; `read_more` only once there is something to read.
@@ -178,6 +180,12 @@ impl Toolbox {
     pub fn hash(&self, of: &impl std::hash::Hash) -> u64 {
         self.hasher.hash_one(of)
     }
+}
+
+/// The tools that a model of this dialect and window is told of.
+fn offered(usable: &BTreeMap<String, Usable>, (dialect, window): (Dialect, u32), task: &str) -> Offer {
+    let tools: Vec<_> = usable.iter().map(|(name, usable)| definition(name, &usable.tool)).collect();
+    agent_tools::offer(dialect, window, &tools, task)
 }
 
 fn definition(name: &str, tool: &crate::link::Tool) -> ModelTool {

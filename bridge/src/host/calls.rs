@@ -122,6 +122,10 @@ impl Host {
                 call.arguments = compact(&call.arguments);
             }
         }
+        if let Some(server) = call.source.as_server() {
+            let party = call.audience.answerer.take();
+            call.audience.answerer = self.with_model(server, &caller, &call.consent, party);
+        }
         let source = self.sources.get(&call.source);
         let at_rest = source.as_ref().filter(|_| call.unless_stopped).and_then(|source| source.at_rest());
         let note = match at_rest {

@@ -38,6 +38,7 @@ mod remarks_audience;
 mod requests;
 mod running;
 mod runs;
+mod sampling;
 mod server_views;
 mod settling;
 pub mod source;
@@ -98,6 +99,7 @@ pub use usable::Usable;
 use admission::Admission;
 use asker::{Asker, Sender};
 use consent::Consent;
+use consent::sampling_call::Sampler;
 use newcomers::Newcomers;
 use news::Listeners;
 use settling::keep_trying;
@@ -137,6 +139,7 @@ pub struct Host {
     pub consent: Consent,
     /// True if the record of the AI clients that had been here was lost.
     nobody_is_new: bool,
+    sampler: Sampler,
     /// The state of the metrics endpoint; its server sets it.
     pub exporting: RefCell<Exporting>,
     /// The faults of model providers, a sentence each; the code that asks the providers sets them.
@@ -204,6 +207,7 @@ impl Host {
             waking: Rc::default(),
             consent,
             nobody_is_new,
+            sampler: Sampler::default(),
             exporting: RefCell::default(),
             wrong_models: RefCell::default(),
             unsaved_sessions: RefCell::default(),

@@ -29,7 +29,7 @@ use super::errors::{self, ErrorReader};
 use super::origin_refusals::not_all_tools;
 use super::source;
 use super::traced::{Asking, method_of};
-use super::{AskedTime, Host, calls, time_limit};
+use super::{AskedTime, Consenting, Host, calls, time_limit};
 use crate::config::OriginLimits;
 use crate::link::Audience;
 use crate::store::audit::AuditRecord;
@@ -46,7 +46,7 @@ impl Host {
         id: &ServerId,
         operation: Operation<'_>,
         asked: AskedTime,
-        audience: Audience,
+        mut audience: Audience,
     ) -> Result<Json, ErrorBody> {
         let (event, asking) = (event_of(&operation), Asking::begin(self, &caller, id, &operation));
         let record = AuditRecord {
@@ -63,6 +63,8 @@ impl Host {
         }
         if event.is_some() {
             self.trail.is_open().inspect_err(|error| asking.ended(Err(error)))?;
+            let party = audience.answerer.take();
+            audience.answerer = self.with_model(id.clone(), &caller, &Consenting::default(), party);
         }
         let result = self.ask_with_slots(caller, (id, operation), asked, audience, &asking).await;
         asking.ended(result.as_ref());

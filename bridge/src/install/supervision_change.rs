@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
-use harbor_ipc_proto::client::{SetSupervision, SetSupervisionResult, Supervision};
+use harbor_ipc_proto::client::{Sampling, SetSupervision, SetSupervisionResult, Supervision};
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::field::Message as _;
 use harbor_policy::container::variables;
@@ -24,7 +24,7 @@ use crate::host::{invalid, server_view, to_the_end};
 use crate::store::definitions::Definition;
 
 /// The settings that may be reset.
-const NAMES: &str = "label, restart, restart_attempts, restart_delays_ms, restart_jitter_percent, start_timeout_ms, call_timeout_ms, queue_wait_ms, hung_grace_ms, eof_grace_ms, term_grace_ms, auto_start, lazy, idle_stop_ms, instance, max_instances, private, reads, writes or destroys";
+const NAMES: &str = "label, restart, restart_attempts, restart_delays_ms, restart_jitter_percent, start_timeout_ms, call_timeout_ms, queue_wait_ms, hung_grace_ms, eof_grace_ms, term_grace_ms, auto_start, lazy, idle_stop_ms, instance, max_instances, private, reads, writes, destroys or sampling";
 
 pub(super) async fn set(
     installs: &Rc<Installations>,
@@ -131,6 +131,7 @@ fn in_one_form(supervision: Supervision) -> Supervision {
         auto_start: supervision.auto_start.filter(|on| *on),
         lazy: supervision.lazy.filter(|on| !*on),
         private: supervision.private.filter(|on| *on),
+        sampling: supervision.sampling.filter(|setting| *setting != Sampling::Ask),
         ..supervision
     }
 }

@@ -233,8 +233,9 @@ impl OpenCalls {
         let (answerer, method) = (open.audience.answerer.clone()?, open.takes(method)?);
         open.asked += 1;
         open.is_asking = true;
-        self.set_deadline(id, now + TIME_TO_ANSWER);
-        Some(RoutedQuestion { call: id, answerer, method })
+        let until = (now + TIME_TO_ANSWER).min(open.latest);
+        self.set_deadline(id, until);
+        Some(RoutedQuestion { call: id, answerer, method, until })
     }
 
     /// A question about a call is answered: it is its server's turn again.

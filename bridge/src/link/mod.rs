@@ -50,7 +50,7 @@ pub use events::{
     UNKNOWN_METHOD,
 };
 use questions::RoutedQuestion;
-pub use questions::{Answerer, Question, nobody_answers};
+pub use questions::{Answerer, Question, REJECTED, nobody_answers};
 pub use tools::{Tool, ToolHash, ToolList};
 
 use calls::{LinkCallGuard, OpenCalls};
@@ -151,7 +151,8 @@ impl Link {
     ) -> Result<impl Future<Output = CallResult> + use<>, CallError> {
         let id = self.calls.borrow_mut().next_id();
         let progress = audience.progress.is_some();
-        let capabilities = audience.answerer.as_ref().map(|answerer| answerer.capabilities().into());
+        let capabilities = audience.answerer.as_ref().and_then(|answerer| answerer.capabilities());
+        let capabilities = capabilities.map(Into::into);
         let message = ToRunner::Call { server, id, progress, capabilities, operation };
         self.outbox.push(|out| put_message(out, &message))?;
         let (caller, answer) = oneshot::channel();
@@ -344,13 +345,13 @@ impl Link {
                 let asked = is_contained(&params)
                     .then(|| self.calls.borrow_mut().asked(server, call, &method, Instant::now()))
                     .flatten();
-                let Some(RoutedQuestion { call, answerer, method }) = asked else {
+                let Some(RoutedQuestion { call, answerer, method, until }) = asked else {
                     let (unoffered, method) = (call.is_some(), method.into_owned());
                     return Ok(Some(LinkEvent::Ask { server, ask, unoffered, method }));
                 };
                 let params = Json::from_valid(params.into_owned());
                 self.arm_if_need_be();
-                answerer.ask(Question::new(self, (server, call, ask), method, params));
+                answerer.ask(Question::new(self, (server, call, ask), (method, until), params));
                 Ok(None)
             }
             FromRunner::Died { server, cause, stderr_tail } => {

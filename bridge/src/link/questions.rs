@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!  Ask ─► whose call? ─┬─ a client's that can answer ─► Answerer ─► Question ─► answer, or dropped: refused
+//!                      │    └─ it cannot, and the server samples ─► a model of the person's, likewise
 //!                      └─ nobody's ──────────────────► an event: the supervisor decides
 //! ```
 //!
@@ -10,25 +11,28 @@
 
 use std::cell::Cell;
 use std::rc::{Rc, Weak};
+use std::time::Instant;
 
 use harbor_ipc_proto::json::{Fields, Json};
 use harbor_ipc_proto::link::runner::{AskAnswer, ToRunner};
+use harbor_policy::sampling;
 
 use super::Link;
 
 /// The methods that may be passed on, and MCP's capability for each.
-const METHODS: &[(&str, &str)] =
-    &[("sampling/createMessage", "sampling"), ("elicitation/create", "elicitation")];
+const METHODS: &[(&str, &str)] = &[(sampling::METHOD, "sampling"), ("elicitation/create", "elicitation")];
 
 /// JSON-RPC's number for what the client did not want, in MCP.
-const REJECTED: i64 = -1;
+pub const REJECTED: i64 = -1;
 
 /// The party that answers a server's questions.
 #[derive(Clone)]
 pub struct Answerer {
-    capabilities: Rc<str>,
+    capabilities: Option<Rc<str>>,
     methods: Rc<[&'static str]>,
     on_question: Rc<dyn Fn(Question)>,
+    /// Answers for the party what the server asks of a model.
+    model: Option<Rc<dyn Fn(Question)>>,
 }
 
 impl Answerer {
@@ -39,24 +43,42 @@ impl Answerer {
         let known = METHODS.iter().filter_map(|(method, name)| Some((*method, *name, can(name)?)));
         let (methods, members): (Vec<_>, Vec<_>) =
             known.map(|(method, name, value)| (method, format!("\"{name}\":{value}"))).unzip();
-        let capabilities = format!("{{{}}}", members.join(",")).into();
+        let capabilities = Some(format!("{{{}}}", members.join(",")).into());
         let on_question = Rc::new(on_question);
-        (!methods.is_empty()).then(|| Self { capabilities, methods: methods.into(), on_question })
+        (!methods.is_empty()).then(|| Self {
+            capabilities,
+            methods: methods.into(),
+            on_question,
+            model: None,
+        })
     }
 
-    /// MCP's client capabilities: the questions that it can answer.
+    /// A party for which `model` answers what a server asks of a model, unless the party does so itself.
     #[must_use]
-    pub fn capabilities(&self) -> &str {
-        &self.capabilities
+    pub fn with_model(party: Option<Self>, model: impl Fn(Question) + 'static) -> Self {
+        let nobody =
+            || Self { capabilities: None, methods: [].into(), on_question: Rc::new(drop), model: None };
+        Self { model: Some(Rc::new(model)), ..party.unwrap_or_else(nobody) }
+    }
+
+    /// MCP's client capabilities: the questions that the party itself can answer, if there are any. Servers of the generation that
+    /// hears of them with each call are not offered a model: there it is on its way out of MCP.
+    #[must_use]
+    pub fn capabilities(&self) -> Option<&str> {
+        self.capabilities.as_deref()
     }
 
     /// The method, if this answerer can answer it.
     pub(super) fn takes(&self, method: &str) -> Option<&'static str> {
-        self.methods.iter().copied().find(|known| *known == method)
+        let own = self.methods.iter().copied().find(|known| *known == method);
+        own.or_else(|| (self.model.is_some() && method == sampling::METHOD).then_some(sampling::METHOD))
     }
 
     pub(super) fn ask(&self, question: Question) {
-        (self.on_question)(question);
+        match &self.model {
+            Some(model) if !self.methods.contains(&question.method) => model(question),
+            _ => (self.on_question)(question),
+        }
     }
 }
 
@@ -65,6 +87,7 @@ pub(super) struct RoutedQuestion {
     pub call: u64,
     pub answerer: Answerer,
     pub method: &'static str,
+    pub until: Instant,
 }
 
 /// A question of a server. Dropped without an answer, it is refused.
@@ -74,6 +97,8 @@ pub struct Question {
     pub method: &'static str,
     /// Its parameters, as the server wrote them.
     pub params: Json,
+    /// When its call ends without an answer.
+    pub until: Instant,
     link: Weak<Link>,
     server: u32,
     call: u64,
@@ -86,10 +111,19 @@ impl Question {
     pub(super) fn new(
         link: &Rc<Link>,
         (server, call, ask): (u32, u64, u64),
-        method: &'static str,
+        (method, until): (&'static str, Instant),
         params: Json,
     ) -> Self {
-        Self { method, params, link: Rc::downgrade(link), server, call, ask, answered: Cell::new(false) }
+        Self {
+            method,
+            params,
+            until,
+            link: Rc::downgrade(link),
+            server,
+            call,
+            ask,
+            answered: Cell::new(false),
+        }
     }
 
     /// Answers it.
@@ -131,7 +165,7 @@ mod tests {
 
     fn capabilities(text: &str) -> Option<String> {
         let answerer = Answerer::new(&Json::from_valid(text.into()), drop);
-        answerer.map(|answerer| answerer.capabilities().to_owned())
+        answerer.and_then(|answerer| answerer.capabilities().map(ToOwned::to_owned))
     }
 
     #[test]
@@ -148,5 +182,33 @@ mod tests {
         let nested =
             Answerer::new(&Json::from_valid(r#"{"elicitation":{"sampling":{}}}"#.into()), drop).unwrap();
         assert_eq!(nested.takes("sampling/createMessage"), None);
+    }
+
+    #[test]
+    fn a_model_takes_what_is_asked_of_one_unless_the_party_does_and_offers_nothing() {
+        let with_model = |text: &str| {
+            let party = Answerer::new(&Json::from_valid(text.into()), drop);
+            let answerer = Answerer::with_model(party, drop);
+            let takes =
+                METHODS.iter().map(|(method, _)| answerer.takes(method).is_some()).collect::<Vec<_>>();
+            (answerer.capabilities().map(ToOwned::to_owned), takes)
+        };
+        assert_eq!(with_model("{}"), (None, vec![true, false]));
+        let given = r#"{"elicitation":{"form":{}}}"#;
+        assert_eq!(with_model(given), (Some(given.to_owned()), vec![true, true]));
+        let asked = |text: &str| {
+            let heard = Rc::new(Cell::new(""));
+            let (party, model) = (heard.clone(), heard.clone());
+            let party = Answerer::new(&Json::from_valid(text.into()), move |_| party.set("party"));
+            let answerer = Answerer::with_model(party, move |_| model.set("model"));
+            let link = Weak::new();
+            let (method, until) = (sampling::METHOD, Instant::now());
+            let answered = Cell::new(true);
+            let params = Json::from_valid("{}".into());
+            answerer.ask(Question { method, params, until, link, server: 1, call: 1, ask: 1, answered });
+            heard.get()
+        };
+        assert_eq!(asked(r#"{"elicitation":{}}"#), "model");
+        assert_eq!(asked(r#"{"sampling":{},"elicitation":{}}"#), "party");
     }
 }

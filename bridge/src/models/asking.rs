@@ -163,6 +163,7 @@ impl WorkerOwner<ModelLink> for Models {
             | FromModel::Detected { id, .. }
             | FromModel::Counted { id, .. }
             | FromModel::Scaled { id, .. }
+            | FromModel::Transcribed { id, .. }
             | FromModel::Failed { id, .. } => *id,
         };
         self.give(id, said);

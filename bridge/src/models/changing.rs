@@ -14,17 +14,17 @@ use harbor_ipc_proto::model::{Dialect, Kind};
 use harbor_ipc_proto::secret::Secret;
 use harbor_policy::credentials::{Credential, wrong_value};
 use harbor_policy::models::{
-    About, KEYS, MOST_PROVIDERS, TYPES, about, address, id_for, is_local, is_model, is_name,
+    About, KEYS, MOST_PROVIDERS, TYPES, about, address, at_port, id_for, is_model, is_name, usual_dialect,
 };
 
-use super::errors::{invalid, no_model, no_provider, unallowed, unstored};
+use super::errors::{invalid, no_provider, unallowed, unstored};
 use super::owners::another_person_at;
 use super::{Models, lacks_key};
 use crate::store::models::Provider;
 
 /// The values of `type`.
-const KINDS: &str = "ollama, openai, anthropic, llamafile, llama-server, lmstudio, vllm, openrouter, mistral, groq, deepseek or \
-                     openai-compatible";
+const KINDS: &str = "ollama, openai, anthropic, llamafile, llama-server, lmstudio, vllm, openrouter, mistral, groq, deepseek, \
+                     lemonade, gemini or openai-compatible";
 
 /// A provider to be added.
 #[derive(Debug)]
@@ -79,21 +79,25 @@ impl Models {
     ///
     /// # Errors
     /// Says what is wrong with it, or that it could not be stored.
-    pub async fn add(&self, added: ProviderDraft) -> Result<ProviderView, ErrorBody> {
-        let _turn = self.changing.lock().await;
+    pub async fn add(self: &Rc<Self>, added: ProviderDraft) -> Result<ProviderView, ErrorBody> {
         let kind = Kind::from_name(&added.kind).ok_or_else(|| invalid("provider_type", KINDS))?;
         let about = about(kind);
-        let base_url = added.base_url.as_deref().unwrap_or(about.base_url);
+        // Where no address is given, it is the one at which it is found.
+        let found = match added.base_url {
+            None => self.found(kind).await.and_then(|port| at_port(&about, port)),
+            Some(_) => None,
+        };
+        let _turn = self.changing.lock().await;
+        let base_url = added.base_url.as_deref().or(found.as_deref()).unwrap_or(about.base_url);
         if base_url.is_empty() {
             return Err(invalid("base_url", "its address: https://…, or http://… on this machine"));
         }
         let base_url =
             address(base_url, added.allow_private).map_err(|expected| invalid("base_url", expected))?;
         let dialect = match added.dialect.as_deref() {
-            None => about.dialect,
-            Some(name) => {
-                Dialect::from_name(name).ok_or_else(|| invalid("dialect", "chat, anthropic or ollama"))?
-            }
+            None => usual_dialect(kind, &base_url),
+            Some(name) => Dialect::from_name(name)
+                .ok_or_else(|| invalid("dialect", "chat, anthropic, ollama, responses or gemini"))?,
         };
         let name = added.name.unwrap_or_else(|| about.label.to_owned());
         if !is_name(&name) {
@@ -158,7 +162,11 @@ impl Models {
         provider.enabled = changes.enabled.unwrap_or(provider.enabled);
         provider.is_default = changes.is_default.unwrap_or(provider.is_default);
         provider.is_type_default = changes.is_type_default.unwrap_or(provider.is_type_default);
+        let moves = provider.base_url != self.provider(id)?.base_url;
         let view = self.store(provider).await?;
+        if moves {
+            self.forget_learned(id).await;
+        }
         if drops {
             self.secrets.remove(KEYS, id).await.map_err(|error| unstored(&error))?;
         }
@@ -174,6 +182,9 @@ impl Models {
         let Ok(provider) = self.provider(id) else { return Ok(false) };
         self.tables.remove(id).await.map_err(|error| unstored(&error))?;
         self.providers.borrow_mut().remove(id);
+        self.facts.borrow_mut().retain(|key, _| key.0 != id);
+        self.sent.borrow_mut().retain(|key, _| key.0 != id);
+        self.names.borrow_mut().forget(id);
         self.forget_answers(id);
         if provider.has_key {
             self.secrets.remove(KEYS, id).await.map_err(|error| unstored(&error))?;
@@ -226,18 +237,21 @@ impl Models {
     /// # Errors
     /// As `set_active`, and when no provider lists it, or several do.
     pub async fn set_model(self: &Rc<Self>, name: &str) -> Result<(String, String), ErrorBody> {
-        // A provider that does not answer lists nothing, which is no reason to refuse.
-        self.list_all().await;
-        let default = || self.default_provider().map(|provider| (provider, name.to_owned()));
-        let (provider, model) = self
-            .named(name)?
-            .or_else(default)
-            .ok_or_else(|| no_model("there is no provider; `harbor models add TYPE` adds one"))?;
-        if is_local(&provider.base_url) {
-            self.is_listed(&provider, &model)?;
-        }
+        let (provider, model) = self.meant(name).await?;
         self.set_active(&provider.id, Some(model.clone())).await?;
         Ok((provider.id, model))
+    }
+
+    /// Forgets which model of the default provider is the default one: its first one is again.
+    ///
+    /// # Errors
+    /// When it could not be stored.
+    pub(super) async fn forget_default(&self) -> Result<(), ErrorBody> {
+        let _turn = self.changing.lock().await;
+        if let Some(provider) = self.default_provider() {
+            self.store(Provider { model: None, ..provider }).await?;
+        }
+        Ok(())
     }
 
     /// The provider with this id.
@@ -268,6 +282,7 @@ impl Models {
     fn forget_answers(&self, id: &str) {
         self.problems.borrow_mut().remove(id);
         self.known.borrow_mut().remove(id);
+        self.coming.forget(id);
         self.untold.borrow_mut().retain(|(provider, _), _| provider != id);
         self.tell();
     }

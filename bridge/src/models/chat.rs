@@ -14,16 +14,20 @@ use std::time::Instant;
 
 use harbor_home::clock::wall_clock;
 use harbor_ipc_proto::client::envelope::ErrorBody;
-use harbor_ipc_proto::client::{ChatEvent, ChatMessage, ChatResponse, ChatTool, HostLlmChat, LlmChat};
+use harbor_ipc_proto::client::{
+    AnswerDetails, ChatEvent, ChatMessage, ChatResponse, ChatTool, HostLlmChat, LlmChat,
+};
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::field::JsonObject;
 use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::link::codec::MAX_MESSAGE;
-use harbor_ipc_proto::link::model::{Cause, Chat, ChatLimits, Event, Failure, FromModel, Target, ToModel};
-use harbor_ipc_proto::model::{Finish, ModelMessage, ModelTool, Options, ToolChoice};
+use harbor_ipc_proto::link::model::{Cause, Chat, ChatLimits, Event, Failure, FromModel, Target};
+use harbor_ipc_proto::model::{Finish, ModelMessage, ModelTool, Options, Part, ToolChoice, Usage};
 use harbor_policy::access::ModelPermit;
 use harbor_policy::budget::{ANSWER, BudgetTicket};
-use harbor_policy::models::{KEYS, estimate, has_model, is_local, is_model, lists_all, split_model};
+use harbor_policy::empty_answer;
+use harbor_policy::models::{KEYS, Use, estimate, has_model, is_local, is_model, lists_all, split_model};
+use harbor_policy::prices::Price;
 use harbor_policy::suggest::hint;
 
 use super::asking::ModelRequestGuard;
@@ -121,6 +125,8 @@ pub struct ModelAnswer {
     pub raw_finish: Option<String>,
     /// The tokens that it has used.
     pub used: TokenUsage,
+    /// The parts of the request that were left out for this model.
+    pub details: Option<AnswerDetails>,
     /// The provider's id.
     pub provider: String,
     /// The model's name there.
@@ -128,7 +134,7 @@ pub struct ModelAnswer {
 }
 
 /// The cost of a request. It is settled when this is dropped.
-struct Bill {
+pub(super) struct Bill {
     models: Rc<Models>,
     ticket: BudgetTicket,
     who: ModelCaller,
@@ -136,11 +142,13 @@ struct Bill {
     model: String,
     began: Instant,
     /// An estimate of the tokens that are sent.
-    input: u64,
+    pub(super) input: u64,
+    /// None if it is not known.
+    price: Option<Price>,
     /// True if it was sent.
-    is_sent: Cell<bool>,
+    pub(super) is_sent: Cell<bool>,
     code: Cell<Option<Code>>,
-    answer: RefCell<PartialAnswer>,
+    pub(super) answer: RefCell<PartialAnswer>,
 }
 
 impl Models {
@@ -158,18 +166,23 @@ impl Models {
         let options = options(&ask)?;
         let tools = conversation::tools(ask.tools.unwrap_or_default());
         let prompt = Prompt {
-            messages: conversation::messages(ask.system_prompt.as_deref(), ask.messages)?,
+            messages: conversation::asked(ask.system_prompt.as_deref(), ask.messages)?,
             tool_choice: tool_choice(ask.tool_choice.as_deref(), &tools)?,
             tools,
             options,
             provider: ask.provider,
             model: ask.model,
         };
+        let is_origins = who.origin.is_some();
         let answered = self.answer(permit, who, prompt, push).await?;
-        let ModelAnswer { message, finish, raw_finish, used, provider, model } = answered;
+        let ModelAnswer { message, finish, raw_finish, used, provider, model, details } = answered;
         let response = ChatResponse {
+            details,
             message: conversation::written(message),
-            usage: conversation::usage_view(used),
+            usage: match is_origins {
+                true => conversation::usage_for_origin(conversation::usage_view(used)),
+                false => conversation::usage_view(used),
+            },
             finishReason: finish.name().into(),
             raw_finish,
         };
@@ -192,31 +205,31 @@ impl Models {
         if conversation::bytes(&messages, &tools) + schema > LONGEST {
             return Err(too_long());
         }
+        let has_images =
+            messages.iter().flat_map(|message| &message.parts).any(|part| matches!(part, Part::Image(_)));
+        // One for pictures is used where none is named.
+        let for_pictures = || self.model_for(Use::Vision).filter(|_| has_images && provider.is_none());
+        let model = self.by_name(provider.as_deref(), model.as_deref()).or_else(for_pictures);
         let provider = self.choose(provider.as_deref(), model.as_deref())?;
         let to_origin = who.origin.is_some();
         let model = self.model_of(&provider, model.as_deref(), to_origin).await?;
         let (bill, options) = self.reserve(who, &provider, &model, (&messages, &tools), options)?;
         let found = self.target(&provider, to_origin).await;
-        let target = found.inspect_err(|error| bill.code.set(Some(error.code)))?;
-        bill.is_sent.set(true);
-        let limits = ChatLimits::default();
-        let asked = self.ask(|id| {
-            let credit = Some(CREDIT);
-            let model = model.clone();
-            ToModel::Chat(Chat {
-                id,
-                target,
-                model,
-                messages,
-                tools,
-                tool_choice,
-                options,
-                stream: true,
-                credit,
-                limits,
-            })
-        });
-        bill.follow(asked, push).await
+        let target = found.inspect_err(|error| bill.ends(error.code))?;
+        let (credit, limits) = (Some(CREDIT), ChatLimits::default());
+        let chat = Chat {
+            id: 0,
+            target,
+            model,
+            messages,
+            tools,
+            tool_choice,
+            options,
+            stream: true,
+            credit,
+            limits,
+        };
+        self.attempts(&bill, &provider, chat, &push).await
     }
 
     /// The provider that a request names, or the default one.
@@ -266,7 +279,7 @@ impl Models {
         }
         let known = self.known.borrow();
         let has = |(id, _): &(&String, &Provider)| {
-            known.get(*id).is_some_and(|list| has_model(list.iter().map(|model| model.model.as_str()), name))
+            known.get(*id).is_some_and(|list| has_model(list.iter().map(|model| model.id.as_str()), name))
         };
         let mut all = providers.iter().filter(|(_, provider)| provider.enabled).filter(has);
         match (all.next(), all.next()) {
@@ -284,7 +297,7 @@ impl Models {
     pub(super) fn is_listed(&self, provider: &Provider, model: &str) -> Result<(), ErrorBody> {
         let known = self.known.borrow();
         let Some(list) = known.get(&provider.id).filter(|list| !list.is_empty()) else { return Ok(()) };
-        let names = || list.iter().map(|model| model.model.as_str());
+        let names = || list.iter().map(|model| model.id.as_str());
         if has_model(names(), model) {
             return Ok(());
         }
@@ -334,18 +347,17 @@ impl Models {
         if let Some(model) = &provider.model {
             return Ok(model.clone());
         }
-        let known =
-            self.known.borrow().get(&provider.id).and_then(|known| Some(known.first()?.model.clone()));
+        let known = self.known.borrow().get(&provider.id).and_then(|known| Some(known.first()?.id.clone()));
         if let Some(model) = known {
             return Ok(model);
         }
         let list =
             self.list(provider).await.map_err(|failure| failed(&failure, &provider.id, "", of_origin))?;
-        let first = list.into_iter().next().map(|model| model.model);
+        let first = list.first().map(|model| model.id.clone());
         first.ok_or_else(|| no_model(format!("{} has no model", provider.id)))
     }
 
-    fn reserve(
+    pub(super) fn reserve(
         self: &Rc<Self>,
         who: ModelCaller,
         provider: &Provider,
@@ -371,6 +383,7 @@ impl Models {
             model: model.to_owned(),
             began: Instant::now(),
             input,
+            price: self.price_of(provider, model),
             is_sent: Cell::new(false),
             // Until the request has ended by itself.
             code: Cell::new(Some(Code::Cancelled)),
@@ -410,27 +423,41 @@ impl Models {
     }
 }
 
+impl Prompt {
+    /// About how many tokens a model reads of it.
+    #[must_use]
+    pub fn tokens(&self) -> u64 {
+        let schema = self.options.response_schema.as_ref().map_or(0, String::len);
+        conversation::tokens(&self.messages, &self.tools).saturating_add(estimate(schema))
+    }
+}
+
 impl Bill {
-    /// Follows the answer to its end.
-    async fn follow(
-        self,
+    /// Follows the answer to its end, which is not pushed: it may not be the last word.
+    pub(super) async fn follow(
+        &self,
         mut asked: ModelRequestGuard,
-        push: impl AsyncFn(ChatEvent),
-    ) -> Result<ModelAnswer, ErrorBody> {
+        push: &impl AsyncFn(ChatEvent),
+    ) -> Result<(Finish, Option<String>), Failure> {
         let mut taken = 0;
         loop {
             let event = match asked.next().await {
+                FromModel::Event { event: Event::Error(failure), .. } | FromModel::Failed { failure, .. } => {
+                    return Err(failure);
+                }
                 FromModel::Event { event, .. } => event,
-                FromModel::Failed { failure, .. } => Event::Error(failure),
                 _ => continue,
             };
+            if let Event::End { finish, raw } = event {
+                return Ok((finish, raw));
+            }
             self.answer.borrow_mut().take(&event, &self.provider, &self.model);
             if let Some(told) = conversation::told(&event) {
                 push(told).await;
             }
             match event {
-                Event::End { finish, raw } => return Ok(self.ended(finish, raw)),
-                Event::Error(failure) => return Err(self.failed(&failure)),
+                // How it is loaded is known only afterwards.
+                Event::Loading => self.models.has_changed(&self.provider),
                 Event::Text(_) | Event::Reasoning(_) | Event::ToolCallArguments { .. } => taken += 1,
                 _ => {}
             }
@@ -440,15 +467,48 @@ impl Bill {
         }
     }
 
-    fn ended(self, finish: Finish, raw_finish: Option<String>) -> ModelAnswer {
+    pub(super) fn ended(
+        &self,
+        finish: Finish,
+        raw_finish: Option<String>,
+        details: Option<AnswerDetails>,
+    ) -> ModelAnswer {
         self.code.set(None);
         self.models.note_answer(&self.provider, None);
         let message = self.answer.borrow().message(finish);
         let (used, provider, model) = (self.used(), self.provider.clone(), self.model.clone());
-        ModelAnswer { message, finish, raw_finish, used, provider, model }
+        ModelAnswer { message, finish, raw_finish, used, details, provider, model }
     }
 
-    fn failed(&self, failure: &Failure) -> ErrorBody {
+    /// The failure of an answer that says nothing.
+    pub(super) fn emptiness(&self, finish: Finish, raw: Option<&str>, options: &Options) -> Option<Failure> {
+        let empty = self.answer.borrow().emptiness(finish)?;
+        let message = empty_answer::why(empty, finish, raw, options)?;
+        Some(Failure { cause: Cause::Empty, status: None, retry_after_ms: None, message })
+    }
+
+    /// It is sent now, and costs something from here on.
+    pub(super) fn send(&self) {
+        self.is_sent.set(true);
+    }
+
+    /// It ends by this error, before it was sent.
+    pub(super) fn ends(&self, code: Code) {
+        self.code.set(Some(code));
+    }
+
+    /// A recording has become this text.
+    pub(super) fn transcribed(self, text: &str, usage: Usage) -> TokenUsage {
+        self.code.set(None);
+        self.models.note_answer(&self.provider, None);
+        for event in [Event::Text(text.to_owned()), Event::Usage(usage)] {
+            self.answer.borrow_mut().take(&event, &self.provider, &self.model);
+        }
+        self.used()
+    }
+
+    /// The error of a request that has failed.
+    pub(super) fn failed(&self, failure: &Failure) -> ErrorBody {
         self.code.set(Some(Code::ModelFailed));
         // A request that was refused, or never arrived, costs nothing.
         let is_late =
@@ -461,7 +521,7 @@ impl Bill {
     }
 
     fn used(&self) -> TokenUsage {
-        self.answer.borrow().used(self.input)
+        self.answer.borrow().used(self.input, self.price)
     }
 }
 
@@ -500,6 +560,7 @@ fn options(ask: &ModelQuery) -> Result<Options, ErrorBody> {
         response_schema: ask.response_schema.as_ref().map(|schema| schema.0.as_str().to_owned()),
         reasoning_effort: ask.reasoning_effort.clone(),
         context_window: None,
+        refused: Vec::new(),
     })
 }
 

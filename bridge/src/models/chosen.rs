@@ -5,7 +5,6 @@
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use harbor_ipc_proto::client::ModelView;
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::model::{Dialect, Kind};
 
@@ -27,8 +26,8 @@ pub struct ChosenModel {
     pub model: String,
     /// The dialect of its provider's API.
     pub dialect: Dialect,
-    /// The size of its window, in tokens.
-    pub window: Option<u32>,
+    /// The window by which conversations are shortened, in tokens.
+    pub window: u32,
     /// True if it can call tools; none if the provider does not say.
     pub tools: Option<bool>,
     /// True if the provider forces an answer into a JSON schema.
@@ -49,27 +48,15 @@ impl Models {
         model: Option<&str>,
         to_origin: bool,
     ) -> Result<ChosenModel, ErrorBody> {
-        let provider = self.choose(provider, model)?;
-        let model = self.model_of(&provider, model, to_origin).await?;
-        let find = |all: &[ModelView]| all.iter().find(|known| known.model == model).cloned();
-        let known = self.known.borrow().get(&provider.id).and_then(|known| find(known));
-        let about = match known {
-            Some(known) => Some(known),
-            // It may be new.
-            None if self.may_tell(&provider.id, &model) => {
-                let told = self.list(&provider).await.ok().and_then(|all| find(&all));
-                if told.is_none() {
-                    self.note_untold(&provider.id, &model);
-                }
-                told
-            }
-            None => None,
-        };
-        let window = about.as_ref().and_then(|about| about.context_window);
+        let model = self.by_name(provider, model);
+        let provider = self.choose(provider, model.as_deref())?;
+        let model = self.model_of(&provider, model.as_deref(), to_origin).await?;
+        let told = self.told(&provider, &model).await;
+        let (window, _) = self.window(&provider, &model, told.as_ref());
         Ok(ChosenModel {
             dialect: dialect_of(&provider),
-            window: window.map(|window| u32::try_from(window).unwrap_or(u32::MAX)),
-            tools: about.and_then(|about| about.tools),
+            window,
+            tools: told.and_then(|told| told.tools),
             takes_schemas: FORCES.contains(&kind_of(&provider)),
             wants_tools_of_history: kind_of(&provider) == Kind::Anthropic,
             provider: provider.id,

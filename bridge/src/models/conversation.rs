@@ -12,14 +12,18 @@ use std::collections::HashMap;
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{ChatEvent, ChatMessage, ChatPart, ChatTool, ChatToolCall, ChatUsage};
+use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::field::{FromField as _, PutField as _};
 use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::link::model::Event;
 use harbor_ipc_proto::model::{
-    self, Attachment, Finish, Image, ModelMessage, ModelTool, Opaque, Part, Role, ToolCall, ToolResult, Usage,
+    self, Attachment, Finish, Image, InvalidMessagesReason, ModelMessage, ModelTool, Opaque, Part, Role,
+    Setting, ToolCall, ToolResult, Usage,
 };
 use harbor_ipc_proto::strings::text_of;
+use harbor_policy::empty_answer::Emptiness;
 use harbor_policy::models::estimate;
+use harbor_policy::prices::{Cost, Price};
 
 use super::errors::invalid;
 use crate::store::models::{Exactness, TokenUsage};
@@ -34,11 +38,19 @@ const CONTENT: &str =
 /// The messages of a request.
 pub fn messages(system: Option<&str>, said: Vec<ChatMessage>) -> Result<Vec<ModelMessage>, ErrorBody> {
     let all = kept_messages(system, said)?;
-    model::check(&all).map_err(|wrong| {
-        ErrorBody::new(harbor_ipc_proto::codes::Code::InvalidParams, format!("field `messages`: {wrong}"))
-            .with("field", "messages")
-    })?;
+    model::check(&all).map_err(wrong)?;
     Ok(all)
+}
+
+/// The messages of a request that a model answers.
+pub(super) fn asked(system: Option<&str>, said: Vec<ChatMessage>) -> Result<Vec<ModelMessage>, ErrorBody> {
+    let all = kept_messages(system, said)?;
+    model::check_asked(&all).map_err(wrong)?;
+    Ok(all)
+}
+
+fn wrong(reason: InvalidMessagesReason) -> ErrorBody {
+    ErrorBody::new(Code::InvalidParams, format!("field `messages`: {reason}")).with("field", "messages")
 }
 
 /// The messages of a session, which may have attachments. They are not checked: a session's file may need repair.
@@ -200,6 +212,10 @@ pub(super) struct PartialAnswer {
     names: HashMap<String, String>,
     usage: Option<Usage>,
     bytes: usize,
+    /// The settings that the model has refused just now.
+    pub(super) refused: Vec<Setting>,
+    /// The tools that it was not told of.
+    pub(super) dropped_tools: Vec<String>,
 }
 
 impl PartialAnswer {
@@ -232,8 +248,24 @@ impl PartialAnswer {
                 arguments: arguments.clone(),
             })),
             Event::Usage(usage) => self.usage = Some(*usage),
-            Event::Start { .. } | Event::End { .. } | Event::Error(_) => {}
+            Event::Start { dropped_tools, .. } => self.dropped_tools.clone_from(dropped_tools),
+            Event::End { .. } | Event::Error(_) | Event::Loading => {}
+            Event::Refused(settings) => self.refused.clone_from(settings),
         }
+    }
+
+    /// The parts of an answer that has ended without a text and without a call; none if it has either.
+    pub(super) fn emptiness(&self, finish: Finish) -> Option<Emptiness> {
+        let is_something = |part: &Part| match part {
+            Part::Text(text) => !text.trim().is_empty(),
+            Part::ToolCall(_) => finish == Finish::ToolCalls,
+            _ => false,
+        };
+        if self.parts.iter().any(is_something) {
+            return None;
+        }
+        let thought = self.parts.iter().any(|part| matches!(part, Part::Reasoning(_)));
+        Some(Emptiness { thought, began_call: !self.names.is_empty() })
     }
 
     /// True if nothing has come that a provider would charge for.
@@ -242,15 +274,19 @@ impl PartialAnswer {
     }
 
     /// The tokens used: as the provider reports them, else by the length of the texts.
-    pub(super) fn used(&self, input: u64) -> TokenUsage {
+    pub(super) fn used(&self, input: u64, price: Option<Price>) -> TokenUsage {
         let told = self.usage.unwrap_or_default();
         let is_exact = told.input_tokens.is_some() && told.output_tokens.is_some();
+        let input = told.input_tokens.unwrap_or(input).min(MOST_TOKENS);
+        let output = told.output_tokens.unwrap_or_else(|| estimate(self.bytes)).min(MOST_TOKENS);
+        let cached = told.cached_tokens.unwrap_or_default().min(MOST_TOKENS);
         TokenUsage {
-            input: told.input_tokens.unwrap_or(input).min(MOST_TOKENS),
-            output: told.output_tokens.unwrap_or_else(|| estimate(self.bytes)).min(MOST_TOKENS),
-            cached: told.cached_tokens.unwrap_or_default().min(MOST_TOKENS),
+            input,
+            output,
+            cached,
             reasoning: told.reasoning_tokens.unwrap_or_default().min(MOST_TOKENS),
             exactness: if is_exact { Exactness::Exact } else { Exactness::Estimated },
+            cost: price.map_or(Cost::UNKNOWN, |price| price.cost(input, cached, output)),
         }
     }
 
@@ -384,10 +420,11 @@ pub(super) fn told(event: &Event) -> Option<ChatEvent> {
         usage: None,
     };
     Some(match event {
+        Event::Loading => nothing("loading"),
         Event::Start { .. } => nothing("start"),
         Event::Text(text) => ChatEvent { text: Some(text.clone()), ..nothing("text") },
         Event::Reasoning(text) => ChatEvent { text: Some(text.clone()), ..nothing("reasoning") },
-        Event::Opaque(_) => return None,
+        Event::Opaque(_) | Event::Refused(_) => return None,
         Event::ToolCallStart { call_id, name } => ChatEvent {
             call_id: Some(call_id.clone()),
             name: Some(name.clone()),
@@ -405,13 +442,18 @@ pub(super) fn told(event: &Event) -> Option<ChatEvent> {
         },
         Event::Usage(usage) => {
             let answer = PartialAnswer { usage: Some(*usage), ..PartialAnswer::default() };
-            ChatEvent { usage: Some(usage_view(answer.used(0))), ..nothing("usage") }
+            ChatEvent { usage: Some(usage_view(answer.used(0, None))), ..nothing("usage") }
         }
         Event::End { finish, .. } => ChatEvent { text: Some(finish.name().to_owned()), ..nothing("end") },
         Event::Error(failure) => {
             ChatEvent { text: Some(failure.cause.name().to_owned()), ..nothing("error") }
         }
     })
+}
+
+/// The used tokens, as an origin gets them: a cost would tell where the person's model runs.
+pub fn usage_for_origin(usage: ChatUsage) -> ChatUsage {
+    ChatUsage { cost_microdollars: None, ..usage }
 }
 
 /// The used tokens, as clients get them.
@@ -422,6 +464,7 @@ pub fn usage_view(used: TokenUsage) -> ChatUsage {
         cached_tokens: used.cached,
         reasoning_tokens: used.reasoning,
         exactness: used.exactness.name().into(),
+        cost_microdollars: used.cost.whole(),
     }
 }
 

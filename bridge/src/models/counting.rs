@@ -64,11 +64,12 @@ impl Models {
         messages: Vec<ModelMessage>,
         tools: Vec<ModelTool>,
     ) -> Result<Option<u64>, ErrorBody> {
-        let provider = self.choose(provider, model)?;
+        let model = self.by_name(provider, model);
+        let provider = self.choose(provider, model.as_deref())?;
         if !counts_tokens(kind_of(&provider), dialect_of(&provider)) {
             return Ok(None);
         }
-        let model = self.model_of(&provider, model, false).await?;
+        let model = self.model_of(&provider, model.as_deref(), false).await?;
         let target = self.target(&provider, true).await?;
         let mut asked = self.ask(|id| {
             ToModel::Count(Chat {

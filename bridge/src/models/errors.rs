@@ -29,6 +29,7 @@ fn sentence(cause: Cause) -> &'static str {
         Cause::Cut => "the answer broke off",
         Cause::Protocol => "the provider's answer cannot be read",
         Cause::WorkerLost => "the model worker has ended",
+        Cause::Empty => "the model gave no answer",
     }
 }
 

@@ -11,13 +11,18 @@ use std::time::{Duration, Instant};
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{EnvironmentKey, ModelView, ProviderView, UsableModel};
 use harbor_ipc_proto::link::model::{Cause, Failure, Found, FromModel, Model, PLACES, ProviderPort, ToModel};
-use harbor_policy::models::{about, id_for, is_local, local_port};
-use tokio::task::JoinSet;
+use harbor_ipc_proto::model::Kind;
+use harbor_policy::models::{about, id_for, local_port};
+use tokio::sync::watch;
 
+use super::coming::ComingList;
 use super::errors::failed;
 use super::owners::another_person_at;
 use super::{Models, ports};
 use crate::store::models::Provider;
+
+/// How long the lists of all providers are waited for.
+const SHORT: Duration = Duration::from_secs(2);
 
 /// How long a list, a check or a count is waited for, and a detection.
 pub(super) const PATIENCE: Duration = Duration::from_secs(20);
@@ -57,30 +62,43 @@ impl Models {
     /// Why the provider does not list them.
     pub async fn list_of(self: &Rc<Self>, id: &str) -> Result<Vec<ModelView>, ErrorBody> {
         let provider = self.provider(id)?;
-        self.list(&provider).await.map_err(|failure| failed(&failure, id, "", false))
+        let list = self.list(&provider).await.map_err(|failure| failed(&failure, id, "", false))?;
+        Ok(self.views(&provider, &list))
     }
 
-    /// The models of all enabled providers, which are asked at the same time.
+    /// The models of all enabled providers, which are asked at the same time. Who takes longer than [`SHORT`] is not waited
+    /// for: its last list stands for it, and the one that comes later is kept for the next time.
     pub async fn list_all(self: &Rc<Self>) -> Listed {
         let enabled: Vec<_> = self.providers.borrow().values().filter(|one| one.enabled).cloned().collect();
-        let mut asked = JoinSet::new();
-        for provider in enabled {
-            let models = self.clone();
-            asked.spawn_local(async move {
-                let list = models.list(&provider).await;
-                (provider.id, list)
-            });
-        }
-        let mut all = asked.join_all().await;
-        all.sort_by(|(a, _), (b, _)| a.cmp(b));
+        let until = tokio::time::Instant::now() + SHORT;
+        let asked: Vec<_> = enabled.iter().map(|provider| self.list_soon(provider)).collect();
         let mut listed = Listed::default();
-        for (id, list) in all {
-            match list {
-                Ok(models) => listed.models.extend(models),
-                Err(_) => listed.failed.push(id),
+        for (provider, mut asked) in enabled.iter().zip(asked) {
+            let came = tokio::time::timeout_at(until, asked.wait_for(Option::is_some)).await;
+            let came = came.ok().and_then(Result::ok).and_then(|list| list.clone());
+            let known = || self.known.borrow().get(&provider.id).cloned();
+            match came.unwrap_or_else(known) {
+                Some(models) => listed.models.extend(self.views(provider, &models)),
+                None => listed.failed.push(provider.id.clone()),
             }
         }
         listed
+    }
+
+    /// Asks a provider for its models, or waits with whoever asks it already. Goes on when nobody waits any more, for
+    /// [`PATIENCE`] at most.
+    fn list_soon(self: &Rc<Self>, provider: &Provider) -> watch::Receiver<ComingList> {
+        if let Some(list) = self.coming.of(&provider.id) {
+            return list;
+        }
+        let (told, list) = self.coming.begin(&provider.id);
+        let (models, provider) = (self.clone(), provider.clone());
+        tokio::task::spawn_local(async move {
+            let list = models.list(&provider).await;
+            // Nobody may wait for it any more.
+            let _ = told.send(Some(list.ok()));
+        });
+        list
     }
 
     /// The models of all providers, as origins see them.
@@ -98,8 +116,12 @@ impl Models {
         self.list_all().await.models.into_iter().map(usable).collect()
     }
 
+    fn views(&self, provider: &Provider, list: &[Model]) -> Vec<ModelView> {
+        list.iter().map(|model| self.view_of(provider, model)).collect()
+    }
+
     /// Asks a provider for its models.
-    pub(super) async fn list(self: &Rc<Self>, provider: &Provider) -> Result<Vec<ModelView>, Failure> {
+    pub(super) async fn list(self: &Rc<Self>, provider: &Provider) -> Result<Rc<[Model]>, Failure> {
         let target = self.target(provider, false).await.map_err(|error| unread(&error))?;
         let mut asked = self.ask(|id| ToModel::Models { id, target });
         let answer = match tokio::time::timeout(PATIENCE, asked.next()).await {
@@ -109,9 +131,12 @@ impl Models {
             Err(_) => Err(ours(Cause::Timeout, "the provider did not list its models in time")),
         };
         self.note_answer(&provider.id, answer.as_ref().err());
-        let here = is_local(&provider.base_url);
-        let models: Vec<_> = answer?.into_iter().map(|model| view(&provider.id, here, model)).collect();
-        self.known.borrow_mut().insert(provider.id.clone(), models.as_slice().into());
+        let models: Rc<[Model]> = answer?.into();
+        // A provider that was changed or removed meanwhile has other models.
+        if self.providers.borrow().get(&provider.id).is_some_and(|now| now.base_url == provider.base_url) {
+            self.stale.borrow_mut().remove(&provider.id);
+            self.known.borrow_mut().insert(provider.id.clone(), models.clone());
+        }
         Ok(models)
     }
 
@@ -143,17 +168,7 @@ impl Models {
     /// # Errors
     /// Why the search was not possible.
     pub async fn detect(self: &Rc<Self>) -> Result<Detected, ErrorBody> {
-        let looked = tokio::task::spawn_blocking(|| ports::held_by_servers(&PLACES.map(|place| place.port)));
-        // If that cannot be found out, nobody is asked.
-        let ours = looked.await.unwrap_or_else(|_| PLACES.iter().map(|place| place.port).collect());
-        let places: Vec<ProviderPort> =
-            PLACES.into_iter().filter(|place| !ours.contains(&place.port)).collect();
-        let mut asked = self.ask(|id| ToModel::Detect { id, places });
-        let found = match tokio::time::timeout(DETECTION, asked.next()).await {
-            Ok(FromModel::Detected { found, .. }) => found,
-            Ok(FromModel::Failed { failure, .. }) => return Err(failed(&failure, "detection", "", false)),
-            _ => Vec::new(),
-        };
+        let found = self.look(&PLACES).await.map_err(|failure| failed(&failure, "detection", "", false))?;
         let mut providers = self.providers();
         providers.extend(self.not_added(found));
         for provider in &mut providers {
@@ -165,6 +180,35 @@ impl Models {
             variable: variable.to_owned(),
         });
         Ok(Detected { providers, environment: environment.collect() })
+    }
+
+    /// The providers at these places. A server of Harbor's own is none.
+    async fn look(self: &Rc<Self>, places: &[ProviderPort]) -> Result<Vec<Found>, Failure> {
+        let ports: Vec<u16> = places.iter().map(|place| place.port).collect();
+        let looked = tokio::task::spawn_blocking(move || ports::held_by_servers(&ports));
+        // If that cannot be found out, nobody is asked.
+        let Ok(ours) = looked.await else { return Ok(Vec::new()) };
+        let places = places.iter().copied().filter(|place| !ours.contains(&place.port)).collect();
+        let mut asked = self.ask(|id| ToModel::Detect { id, places });
+        match tokio::time::timeout(DETECTION, asked.next()).await {
+            Ok(FromModel::Detected { found, .. }) => Ok(found),
+            Ok(FromModel::Failed { failure, .. }) => Err(failure),
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    /// The port of this machine at which a provider of this kind answers that was not added yet; of several, the first place.
+    pub(super) async fn found(self: &Rc<Self>, kind: Kind) -> Option<u16> {
+        // A llamafile is a llama-server.
+        let proven = if kind == Kind::Llamafile { Kind::LlamaServer } else { kind };
+        let places: Vec<_> =
+            PLACES.into_iter().filter(|place| place.kind == proven && !self.is_at(place.port)).collect();
+        if places.is_empty() {
+            return None;
+        }
+        let found = self.look(&places).await.unwrap_or_default();
+        let ports: Vec<u16> = found.iter().filter_map(|found| local_port(&found.base_url)).collect();
+        places.iter().map(|place| place.port).find(|port| ports.contains(port))
     }
 
     fn not_added(&self, found: Vec<Found>) -> Vec<ProviderView> {
@@ -192,20 +236,6 @@ impl Models {
             }
         });
         new.collect()
-    }
-}
-
-fn view(provider: &str, here: bool, model: Model) -> ModelView {
-    ModelView {
-        id: format!("{provider}:{}", model.id),
-        provider: provider.to_owned(),
-        model: model.id,
-        context_window: model.context_window.map(Into::into),
-        max_output: model.max_output.map(Into::into),
-        tools: model.tools,
-        vision: model.vision,
-        reasoning: model.reasoning,
-        is_local: here && !model.is_remote,
     }
 }
 

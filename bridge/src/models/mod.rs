@@ -11,28 +11,38 @@
 //! has not added, except what finding it takes.
 
 mod asking;
+mod attempts;
 mod changing;
 mod chat;
 mod chosen;
+mod coming;
 mod conversation;
 mod counting;
 mod errors;
+mod facts;
+mod for_servers;
 mod listing;
+mod memory;
+mod model_key;
+mod model_names;
+mod names;
 mod open_request;
 mod owners;
 mod pictures;
 mod ports;
+mod pricing;
 mod record;
+mod transcribing;
 mod usage;
 
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::{Rc, Weak};
 use std::time::{Duration, Instant};
 
 use harbor_home::clock::wall_clock;
-use harbor_ipc_proto::client::{ModelView, ModelsStatus, ProviderView};
-use harbor_ipc_proto::link::model::{Cause, Failure};
+use harbor_ipc_proto::client::{ModelsStatus, ProviderView};
+use harbor_ipc_proto::link::model::{Cause, Failure, Model};
 use harbor_ipc_proto::model::{Dialect, Kind};
 use harbor_policy::budget::Budgets;
 use harbor_policy::models::{about, is_local};
@@ -40,17 +50,22 @@ use harbor_policy::models::{about, is_local};
 use crate::keeper::{WorkerKeeper, WorkerParts, WorkerTimeouts};
 use crate::link::worker::model::ModelLink;
 use crate::store::StoreError;
-use crate::store::models::{ModelTables as Tables, Provider};
+use crate::store::models::{ModelTables as Tables, Provider, StoredFacts};
 use crate::store::secrets::Secrets;
 
 pub use self::changing::{Changes, ProviderDraft};
 pub use self::chat::{Chatted, ModelAnswer, ModelQuery, Prompt};
 pub use self::chosen::ChosenModel;
-pub use self::conversation::{kept_messages, usage_view, written};
+pub use self::conversation::{kept_messages, usage_for_origin, usage_view, written};
 pub use self::counting::CountedConversation;
+pub use self::for_servers::ServersModel;
 pub use self::listing::{Checked, Detected, Listed};
 pub use self::record::{ModelCaller, Noted};
+pub use self::transcribing::Transcribed;
 
+use self::coming::ComingLists;
+use self::model_key::ModelKey;
+use self::model_names::ModelNames;
 use self::open_request::OpenModelRequest;
 
 /// A model may think for minutes before its first word. The worker ends requests that exceed its own limits.
@@ -95,7 +110,19 @@ pub struct Models {
     open: RefCell<HashMap<u32, OpenModelRequest>>,
     last: Cell<u32>,
     /// The models that providers have listed, until the provider is changed.
-    known: RefCell<BTreeMap<String, Rc<[ModelView]>>>,
+    known: RefCell<BTreeMap<String, Rc<[Model]>>>,
+    /// The providers whose lists have changed since.
+    stale: RefCell<BTreeSet<String>>,
+    /// The facts that were stated and learned of single models.
+    facts: RefCell<BTreeMap<ModelKey, StoredFacts>>,
+    /// The person's names of models.
+    names: RefCell<ModelNames>,
+    /// The windows that were last asked for, where requests choose them.
+    sent: RefCell<BTreeMap<ModelKey, u32>>,
+    /// The memory of this machine, in bytes.
+    memory: Option<u64>,
+    /// The lists that providers are asked for at this moment, for all who ask for all lists.
+    coming: ComingLists,
     /// Models that their providers did not know when they were last asked, and the time of that.
     untold: RefCell<BTreeMap<(String, String), Instant>>,
     listener: RefCell<Option<Rc<dyn Fn()>>>,
@@ -120,6 +147,9 @@ impl Models {
     pub async fn open(wiring: ModelsParts) -> Result<Rc<Self>, StoreError> {
         let ModelsParts { worker, tables, secrets, note } = wiring;
         let providers = tables.providers().await?;
+        let facts = tables.facts().await?;
+        let names = ModelNames::open(&tables).await?;
+        let memory = memory::memory().await;
         let mut budgets = Budgets::default();
         for (principal, tokens) in tables.budgets().await? {
             budgets.set(&principal, Some(tokens));
@@ -139,6 +169,12 @@ impl Models {
             open: RefCell::default(),
             last: Cell::default(),
             known: RefCell::default(),
+            stale: RefCell::default(),
+            facts: RefCell::new(facts.into_iter().collect()),
+            names: RefCell::new(names),
+            sent: RefCell::default(),
+            memory,
+            coming: ComingLists::default(),
             untold: RefCell::default(),
             listener: RefCell::default(),
             may_start: Cell::default(),

@@ -88,17 +88,9 @@ fn grouped(rows: Vec<UsageRow>, by: UsageGrouping) -> Vec<ModelUsageView> {
             by.shows(UsageGrouping::Model).then_some(model),
             by.shows(UsageGrouping::Principal).then_some(principal),
         );
-        let sum = sums
-            .entry(key)
-            .or_insert((0, TokenUsage { input: 0, output: 0, cached: 0, reasoning: 0, ..used }));
-        sum.0 = sum.0.saturating_add(requests);
-        sum.1 = TokenUsage {
-            input: sum.1.input.saturating_add(used.input),
-            output: sum.1.output.saturating_add(used.output),
-            cached: sum.1.cached.saturating_add(used.cached),
-            reasoning: sum.1.reasoning.saturating_add(used.reasoning),
-            exactness: sum.1.exactness.max(used.exactness),
-        };
+        sums.entry(key)
+            .and_modify(|sum| *sum = (sum.0.saturating_add(requests), sum.1.plus(used)))
+            .or_insert((requests, used));
     }
     let view =
         |((day, provider, model, principal), (requests, used)): (_, (u64, TokenUsage))| ModelUsageView {
@@ -112,6 +104,8 @@ fn grouped(rows: Vec<UsageRow>, by: UsageGrouping) -> Vec<ModelUsageView> {
             cached_tokens: used.cached,
             reasoning_tokens: used.reasoning,
             exactness: used.exactness.name().into(),
+            cost_microdollars: used.cost.microdollars,
+            unpriced_requests: used.cost.unpriced,
         };
     sums.into_iter().map(view).collect()
 }
@@ -124,6 +118,8 @@ fn written(day: u64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use harbor_policy::prices::Cost;
+
     use super::*;
     use crate::store::models::Exactness;
 
@@ -131,7 +127,8 @@ mod tests {
     fn sums_are_those_of_their_group() {
         let row = |model: &str, principal: &str, day, exactness| {
             let (model, principal) = (model.to_owned(), principal.to_owned());
-            let used = TokenUsage { input: 10, output: 1, cached: 2, reasoning: 0, exactness };
+            let cost = Cost { microdollars: 7, unpriced: 0 };
+            let used = TokenUsage { input: 10, output: 1, cached: 2, reasoning: 0, exactness, cost };
             (UsageKey { provider: "p".into(), model, principal, day }, 1, used)
         };
         let rows = vec![

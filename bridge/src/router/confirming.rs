@@ -45,10 +45,10 @@ pub(super) fn form_of(pending: &PendingReply, caller: &Caller, answers: Option<&
         let form = form(&name, approval);
         let (router, client, request_id) = (router.clone(), client.clone(), request_id.clone());
         let source = approval.tool.split('/').next().unwrap_or_default().to_owned();
-        let (offered, is_first_use) = (approval.answers.clone(), is_first_use(approval));
+        let (offered, reason) = (approval.answers.clone(), approval.reason.to_string());
         Box::pin(async move {
             let answer = ask(&router, &client, &request_id, source, form).await?;
-            read(&answer, &offered, is_first_use)
+            read(&answer, &offered, &reason)
         })
     }))
 }
@@ -83,23 +83,22 @@ async fn ask(
     }
 }
 
-/// The answers of a form in the words for the person. At a client's first use, an answer is about all tools
-/// of a source.
-fn words(answer: &str, is_first_use: bool) -> Option<&'static str> {
+/// The answers of a form in the words for the person. At a client's first use, an answer is about all tools of a source. If a
+/// server wants a model's answer, it is about all that the server asks of models.
+fn words(answer: &str, reason: &str) -> Option<&'static str> {
+    let is = |why: Why| reason == why.word();
     Some(match answer {
+        "once" if is(Why::Sampling) => "Allow this once",
         "once" => "Allow this call",
-        "ten_minutes" if is_first_use => "Allow all its tools for 10 minutes",
+        "ten_minutes" if is(Why::FirstUse) => "Allow all its tools for 10 minutes",
         "ten_minutes" => "Allow all calls of this tool for 10 minutes",
-        "always" if is_first_use => "Always allow all its tools",
+        "always" if is(Why::FirstUse) => "Always allow all its tools",
+        "always" if is(Why::Sampling) => "Always allow this server to ask your models",
         "always" => "Always allow this tool",
         "pair" => "Allow this as long as the client is connected",
         "never" => "Never, and do not ask again",
         _ => return None,
     })
-}
-
-fn is_first_use(approval: &Approval) -> bool {
-    *approval.reason == *Why::FirstUse.word()
 }
 
 fn form(origin: &str, approval: &Approval) -> Json {
@@ -109,11 +108,12 @@ fn form(origin: &str, approval: &Approval) -> Json {
         none if none.is_empty() => none,
         names => format!(" (from {names:.300})"),
     };
-    let message = format!(
-        "{name} wants to call {tool:.300}: {why}{from}. The call's arguments:\n{}",
-        shown(fields, id)
-    );
-    let words = |answer: &String| words(answer, is_first_use(approval));
+    let told = shown(fields, id);
+    let message = match *approval.reason == *Why::Sampling.word() {
+        true => format!("A server asks ({tool:.300}): {why}. Its words:\n{told}"),
+        false => format!("{name} wants to call {tool:.300}: {why}{from}. The call's arguments:\n{told}"),
+    };
+    let words = |answer: &String| words(answer, &approval.reason);
     let answers: Vec<_> = approval.answers.iter().filter_map(words).map(Json::string).collect();
     let first = answers.first().cloned().unwrap_or_else(|| Json::string(""));
     let answers: Vec<_> = answers.iter().map(Json::as_str).collect();
@@ -144,7 +144,7 @@ fn shown(fields: &[ApprovalField], id: &str) -> String {
 }
 
 /// Reads the person's answer: only a word that was offered is a yes.
-fn read(result: &str, offered: &[String], is_first_use: bool) -> Option<Decision> {
+fn read(result: &str, offered: &[String], reason: &str) -> Option<Decision> {
     let fields = Fields::parse(result.as_bytes()).ok()?;
     // If a field is there twice, two readers may take different ones.
     let action = fields.get("action").filter(|_| fields.twice().is_none());
@@ -152,7 +152,7 @@ fn read(result: &str, offered: &[String], is_first_use: bool) -> Option<Decision
     let answer = content.filter(|content| content.twice().is_none());
     let answer = answer.and_then(|content| serde_json::from_str::<String>(content.get("answer")?).ok());
     let chosen =
-        offered.iter().find(|offered| answer.is_some() && words(offered, is_first_use) == answer.as_deref());
+        offered.iter().find(|offered| answer.is_some() && words(offered, reason) == answer.as_deref());
     match (action?, chosen.map(String::as_str)) {
         ("\"accept\"", Some("never")) => Some(Decision::Never),
         ("\"accept\"", Some(word)) => Cover::of(word).map(Decision::Yes),
@@ -182,7 +182,7 @@ mod tests {
     #[test]
     fn nothing_but_a_word_that_was_offered_is_a_yes() {
         let offered = ["once", "ten_minutes", "no"].map(str::to_owned);
-        let read = |result: &str| read(result, &offered, false);
+        let read = |result: &str| read(result, &offered, "writes");
         let once = Some(Decision::Yes(Cover::Once));
         assert_eq!(read(r#"{"action":"accept","content":{"answer":"Allow this call"}}"#), once);
         let a_while =
@@ -204,12 +204,17 @@ mod tests {
             assert_eq!(read(none), None, "{none}");
         }
         let first = ["always", "never"].map(str::to_owned);
-        let said = |word: &str| {
-            super::read(&format!(r#"{{"action":"accept","content":{{"answer":"{word}"}}}}"#), &first, true)
+        let said = |word: &str, reason: &str| {
+            super::read(&format!(r#"{{"action":"accept","content":{{"answer":"{word}"}}}}"#), &first, reason)
         };
-        assert_eq!(said("Always allow all its tools"), Some(Decision::Yes(Cover::Always)));
-        assert_eq!(said("Never, and do not ask again"), Some(Decision::Never));
-        assert_eq!(said("Always allow this tool"), None);
+        assert_eq!(said("Always allow all its tools", "first_use"), Some(Decision::Yes(Cover::Always)));
+        assert_eq!(said("Never, and do not ask again", "first_use"), Some(Decision::Never));
+        assert_eq!(said("Always allow this tool", "first_use"), None);
+        assert_eq!(
+            said("Always allow this server to ask your models", "sampling"),
+            Some(Decision::Yes(Cover::Always))
+        );
+        assert_eq!(said("Always allow this tool", "sampling"), None);
     }
 
     #[test]

@@ -20,8 +20,8 @@ use super::reply::Handled;
 use super::state::Router;
 use super::{
     agent, agent_runs, approvals, catalog, config, credentials, definitions, grants, install, mcp,
-    mcp_client, metrics, models, oauth, origins, questions, sandbox, secret_store, servers, session, status,
-    tool_sources, watching,
+    mcp_client, metrics, model_names, models, oauth, origins, questions, sandbox, secret_store, servers,
+    session, status, tool_sources, watching,
 };
 use crate::host::asker::Caller;
 
@@ -256,6 +256,16 @@ impl<'a> RequestContext<'a> {
             ModelRequest::LlmListModelsFor(message) => models::models_of(router, message.provider_id).await,
             ModelRequest::LlmSetActive(message) => models::set_active(router, message).await,
             ModelRequest::LlmSetModel(message) => models::set_model(router, &message).await,
+            ModelRequest::LlmSetModelOptions(message) => models::set_options(router, message).await,
+            ModelRequest::LlmListConfiguredModels(_) => model_names::list(router),
+            ModelRequest::LlmAddConfiguredModel(message) => model_names::add(router, message).await,
+            ModelRequest::LlmRemoveConfiguredModel(message) => {
+                model_names::remove(router, message.name).await
+            }
+            ModelRequest::LlmSetConfiguredModelDefault(message) => {
+                model_names::set_default(router, message.name).await
+            }
+            ModelRequest::LlmSetDefaultFor(message) => model_names::set_for_use(router, message).await,
             ModelRequest::LlmGetActive(_) => models::active(router),
             ModelRequest::LlmGetConfig(_) => models::config(router),
             ModelRequest::LlmChat(message) => models::chat(router, client, self.pass, id, message).await,
@@ -263,6 +273,9 @@ impl<'a> RequestContext<'a> {
             ModelRequest::LlmMore(message) => models::more(client, &message),
             ModelRequest::HostLlmListModels(message) => models::host_models(router, client, message).await,
             ModelRequest::LlmCountTokens(message) => models::count(router, self.pass, message).await,
+            ModelRequest::LlmTranscribe(message) => {
+                models::transcribe(router, client, self.pass, message).await
+            }
             ModelRequest::LlmUsage(message) => models::usage(router, &message).await,
             ModelRequest::LlmSetBudget(message) => models::set_budget(router, client, message).await,
             ModelRequest::LlmListBudgets(_) => models::budgets(router),

@@ -10,25 +10,31 @@ use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{
     HostLlmChat, HostLlmChatResult, HostLlmListModels, HostLlmListModelsResult, LlmAddProvider,
     LlmAddProviderResult, LlmChat, LlmChatResult, LlmCheckProviderResult, LlmConfigureProvider,
-    LlmConfigureProviderResult, LlmCountTokens, LlmCountTokensResult, LlmDetectResult, LlmEvent,
-    LlmGetActiveResult, LlmGetConfigResult, LlmGetSupportedProvidersResult, LlmListBudgetsResult,
-    LlmListModelsForResult, LlmListModelsResult, LlmListProvidersResult, LlmMore, LlmMoreResult,
-    LlmRemoveApiKey, LlmRemoveApiKeyResult, LlmRemoveProvider, LlmRemoveProviderResult, LlmSetActive,
-    LlmSetActiveResult, LlmSetApiKey, LlmSetApiKeyResult, LlmSetBudget, LlmSetBudgetResult, LlmSetModel,
-    LlmSetModelResult, LlmUsage, LlmUsageResult,
+    LlmConfigureProviderResult, LlmCountTokens, LlmCountTokensResult, LlmDetectResult, LlmGetActiveResult,
+    LlmGetConfigResult, LlmGetSupportedProvidersResult, LlmListBudgetsResult, LlmListModelsForResult,
+    LlmListModelsResult, LlmListProvidersResult, LlmMore, LlmMoreResult, LlmRemoveApiKey,
+    LlmRemoveApiKeyResult, LlmRemoveProvider, LlmRemoveProviderResult, LlmSetActive, LlmSetActiveResult,
+    LlmSetApiKey, LlmSetApiKeyResult, LlmSetBudget, LlmSetBudgetResult, LlmSetModel, LlmSetModelOptions,
+    LlmSetModelOptionsResult, LlmSetModelResult, LlmTranscribe, LlmTranscribeResult, LlmUsage,
+    LlmUsageResult,
 };
 use harbor_ipc_proto::field::Message as _;
 use harbor_policy::access::{ModelPermit, Pass};
 use harbor_policy::budget::{EVERYBODY, OF_AN_ORIGIN, OWNER};
+use harbor_policy::prices;
+use harbor_policy::sampling::server_of;
 
 use super::client::Client;
 use super::grants::asker;
+use super::model_events;
 use super::refusals::denied;
 use super::reply::{Handled, reply};
 use super::state::Router;
 use crate::host::asker::parse_origin;
 use crate::host::to_the_end;
-use crate::models::{Changes, Chatted, ModelCaller, ModelQuery, Models, ProviderDraft};
+use crate::models::{
+    Changes, Chatted, ModelCaller, ModelQuery, Models, ProviderDraft, Transcribed, usage_view,
+};
 use crate::store::audit::AuditRecord;
 
 pub(super) async fn detect(router: &Router) -> Handled {
@@ -148,6 +154,15 @@ pub(super) async fn set_model(router: &Router, message: &LlmSetModel) -> Handled
     reply(LlmSetModelResult { success: true, active, model })
 }
 
+pub(super) async fn set_options(router: &Rc<Router>, message: LlmSetModelOptions) -> Handled {
+    let router = router.clone();
+    let LlmSetModelOptions { model, context_window } = message;
+    to_the_end(async move {
+        reply(LlmSetModelOptionsResult { model: router.models.set_window(&model, context_window).await? })
+    })
+    .await
+}
+
 pub(super) fn active(router: &Router) -> Handled {
     let (active, model) = router.models.active().unzip();
     let status = router.models.standing().into();
@@ -165,6 +180,7 @@ pub(super) fn config(router: &Router) -> Handled {
         activeProvider: active,
         activeModel: model.flatten(),
         configuredApiKeys: router.models.with_key(),
+        uses: router.models.for_uses(),
     })
 }
 
@@ -177,8 +193,7 @@ pub(super) async fn chat(
 ) -> Handled {
     let permit = pass.model_permit().ok_or_else(|| denied(LlmChat::TAG))?;
     router.host.trail.is_open()?;
-    let who =
-        ModelCaller { principal: OWNER.into(), by: client.sender().by.clone(), origin: None, profile: None };
+    let who = owner(client);
     let wishes = Wishes { streams: message.stream == Some(true), counts: message.credit == Some(true) };
     let Chatted { response, provider, model } =
         answered(router, client, id, permit, who, message.into(), wishes).await?;
@@ -211,6 +226,11 @@ pub(super) async fn host_chat(
     reply(HostLlmChatResult { response, provider, model })
 }
 
+/// The person, asking by this client.
+fn owner(client: &Client) -> ModelCaller {
+    ModelCaller { principal: OWNER.into(), by: client.sender().by.clone(), origin: None, profile: None }
+}
+
 /// The client's wishes for the form of the answer.
 #[derive(Clone, Copy)]
 struct Wishes {
@@ -228,9 +248,10 @@ async fn answered(
     wishes: Wishes,
 ) -> Result<Chatted, ErrorBody> {
     let stream = wishes.streams.then(|| client.stream(&id.into(), wishes.counts)).flatten();
+    let (max_frame, _) = client.takes();
     let push = async |event| {
         if let Some(stream) = &stream {
-            stream.push(|id, seq| LlmEvent { request_id: id.to_owned(), seq, event }).await;
+            model_events::push(stream, event, max_frame).await;
         }
     };
     let chatted = router.models.chat(permit, who, ask, push).await?;
@@ -250,6 +271,22 @@ pub(super) async fn host_models(router: &Router, client: &Client, message: HostL
     reply(HostLlmListModelsResult { models: router.models.list_usable().await })
 }
 
+pub(super) async fn transcribe(
+    router: &Router,
+    client: &Client,
+    pass: Pass,
+    message: LlmTranscribe,
+) -> Handled {
+    let permit = pass.model_permit().ok_or_else(|| denied(LlmTranscribe::TAG))?;
+    router.host.trail.is_open()?;
+    let who = owner(client);
+    let Transcribed { text, used, provider, model } = router.models.transcribe(permit, who, message).await?;
+    if router.host.trail.is_required() {
+        router.host.trail.written().await?;
+    }
+    reply(LlmTranscribeResult { text, provider, model, usage: usage_view(used) })
+}
+
 pub(super) async fn count(router: &Router, pass: Pass, message: LlmCountTokens) -> Handled {
     let permit = pass.model_permit().ok_or_else(|| denied(LlmCountTokens::TAG))?;
     let (input_tokens, exactness) = router.models.count_tokens(permit, message.into()).await?;
@@ -258,13 +295,14 @@ pub(super) async fn count(router: &Router, pass: Pass, message: LlmCountTokens) 
 
 pub(super) async fn usage(router: &Router, message: &LlmUsage) -> Handled {
     let usage = router.models.usage(message.since.unwrap_or(0), message.group_by.as_deref()).await?;
-    reply(LlmUsageResult { usage })
+    reply(LlmUsageResult { usage, prices: prices::source().to_owned() })
 }
 
 pub(super) async fn set_budget(router: &Rc<Router>, client: &Client, message: LlmSetBudget) -> Handled {
     let LlmSetBudget { principal, tokens_per_day } = message;
     let principal = match principal.as_str() {
         EVERYBODY | OWNER => principal,
+        server if server_of(server).is_some() => principal,
         origin => parse_origin(origin)?.to_string(),
     };
     let (router, sender) = (router.clone(), client.sender());

@@ -3,8 +3,11 @@
 //! ```text
 //!  model_providers(id PK, type, name, base_url, dialect, …, model or NULL, has_key, is_default, is_type_default)
 //!  model_usage(provider, model, principal, day ─ PK, requests, tokens …, exactness)     day: since 1970, in UTC
+//!  model_costs(provider, model, principal, day ─ PK, microdollars, unpriced)     without the table nothing had a price
 //!  model_budgets(principal PK, tokens)
 //!  model_other_users(provider PK)     those that may be another person's program; without the table none may, so no version knows it
+//!  model_facts                        what was stated and learned of single models (`facts`)
+//!  model_names, model_uses            the person's names of models, and the model for each use (`names`)
 //! ```
 //!
 //! Owns these tables. Keys are not here: they are among the secrets, under `_llm`. One provider is the default at most, and one
@@ -12,10 +15,18 @@
 
 use std::rc::Rc;
 
+use harbor_policy::prices::Cost;
 use rusqlite::{Connection, params};
 
 use super::StoreError;
 use super::database::Database;
+
+mod facts;
+mod names;
+mod tables;
+
+pub use self::facts::StoredFacts;
+pub use self::names::{NameKind, NamedModels};
 
 pub(super) const TABLES: &str = "
     CREATE TABLE IF NOT EXISTS model_providers (
@@ -42,6 +53,15 @@ pub(super) const TABLES: &str = "
         cached     INTEGER NOT NULL,
         reasoning  INTEGER NOT NULL,
         exactness  INTEGER NOT NULL,
+        PRIMARY KEY (provider, model, principal, day)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS model_costs (
+        provider     TEXT NOT NULL,
+        model        TEXT NOT NULL,
+        principal    TEXT NOT NULL,
+        day          INTEGER NOT NULL,
+        microdollars INTEGER NOT NULL,
+        unpriced     INTEGER NOT NULL,
         PRIMARY KEY (provider, model, principal, day)
     ) STRICT, WITHOUT ROWID;
     CREATE TABLE IF NOT EXISTS model_budgets (
@@ -132,6 +152,23 @@ pub struct TokenUsage {
     pub reasoning: u64,
     /// How exact that is.
     pub exactness: Exactness,
+    /// What they cost.
+    pub cost: Cost,
+}
+
+impl TokenUsage {
+    /// The sum of both; as exact as the less exact one.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        Self {
+            input: self.input.saturating_add(other.input),
+            output: self.output.saturating_add(other.output),
+            cached: self.cached.saturating_add(other.cached),
+            reasoning: self.reasoning.saturating_add(other.reasoning),
+            exactness: self.exactness.max(other.exactness),
+            cost: self.cost.plus(other.cost),
+        }
+    }
 }
 
 /// Whose use it is.
@@ -161,6 +198,8 @@ impl ModelTables {
     /// When the database refuses.
     pub async fn open(database: Rc<Database>) -> Result<Self, StoreError> {
         database.create(TABLES).await?;
+        database.create(tables::FACTS).await?;
+        database.create(tables::NAMES).await?;
         Ok(Self(database))
     }
 
@@ -219,6 +258,9 @@ impl ModelTables {
             let transaction = connection.transaction()?;
             transaction.execute("DELETE FROM model_providers WHERE id = ?1", [&id])?;
             transaction.execute("DELETE FROM model_other_users WHERE provider = ?1", [&id])?;
+            for table in ["model_facts", "model_names", "model_uses"] {
+                transaction.execute(&format!("DELETE FROM {table} WHERE provider = ?1"), [&id])?;
+            }
             Ok(transaction.commit()?)
         });
         removed.await
@@ -235,15 +277,22 @@ impl ModelTables {
                            cached = cached + excluded.cached,
                            reasoning = reasoning + excluded.reasoning,
                            exactness = max(exactness, excluded.exactness)";
+            let of_cost = "INSERT INTO model_costs VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+                           ON CONFLICT DO UPDATE SET
+                               microdollars = microdollars + excluded.microdollars,
+                               unpriced = unpriced + excluded.unpriced";
             let UsageKey { provider, model, principal, day } = key;
             let [day, input, output, cached, reasoning] =
                 [day, used.input, used.output, used.cached, used.reasoning].map(signed);
             let exactness = used.exactness.number();
-            connection.execute(
+            let [microdollars, unpriced] = [used.cost.microdollars, used.cost.unpriced].map(signed);
+            let transaction = connection.transaction()?;
+            transaction.execute(
                 sql,
                 params![provider, model, principal, day, input, output, cached, reasoning, exactness],
             )?;
-            Ok(())
+            transaction.execute(of_cost, params![provider, model, principal, day, microdollars, unpriced])?;
+            Ok(transaction.commit()?)
         });
     }
 
@@ -253,8 +302,11 @@ impl ModelTables {
     /// When the database cannot be read.
     pub async fn usage(&self, since: u64) -> Result<Vec<UsageRow>, StoreError> {
         let all = self.0.run(move |connection| {
-            let sql = "SELECT provider, model, principal, day, requests, input, output, cached, reasoning, exactness
-                       FROM model_usage WHERE day >= ?1 ORDER BY day DESC, provider, model, principal";
+            // A row without a cost is older than the table of costs.
+            let sql = "SELECT provider, model, principal, day, requests, input, output, cached, reasoning, exactness,
+                              coalesce(microdollars, 0), coalesce(unpriced, requests)
+                       FROM model_usage LEFT JOIN model_costs USING (provider, model, principal, day)
+                       WHERE day >= ?1 ORDER BY day DESC, provider, model, principal";
             let mut rows = connection.prepare(sql)?;
             let rows = rows.query_map([signed(since)], |row| {
                 let number = |at: usize| Ok::<_, rusqlite::Error>(unsigned(row.get(at)?));
@@ -270,6 +322,7 @@ impl ModelTables {
                     cached: number(7)?,
                     reasoning: number(8)?,
                     exactness: Exactness::of_number(row.get(9)?),
+                    cost: Cost { microdollars: number(10)?, unpriced: number(11)? },
                 };
                 Ok((key, number(4)?, used))
             })?;
@@ -373,7 +426,7 @@ mod tests {
         }
     }
 
-    async fn open() -> (tempfile::TempDir, ModelTables) {
+    pub(super) async fn open() -> (tempfile::TempDir, ModelTables) {
         let home = tempfile::tempdir().unwrap();
         let database = Rc::new(Database::open(&home.path().join("harbor.db")).unwrap());
         (home, ModelTables::open(database).await.unwrap())
@@ -397,12 +450,20 @@ mod tests {
     async fn what_is_used_adds_up_by_day_and_is_as_exact_as_the_least() {
         let (_home, models) = open().await;
         let key = |day| UsageKey { provider: "a".into(), model: "m".into(), principal: "owner".into(), day };
-        let used = |exactness| TokenUsage { input: 10, output: 5, cached: 1, reasoning: 2, exactness };
+        let cost = |microdollars| Cost { microdollars, unpriced: 1 };
+        let used = |exactness| TokenUsage {
+            input: 10,
+            output: 5,
+            cached: 1,
+            reasoning: 2,
+            exactness,
+            cost: cost(3),
+        };
         models.count(key(7), used(Exactness::Estimated));
         models.count(key(7), used(Exactness::Exact));
         models.count(key(8), used(Exactness::Exact));
-        let twice =
-            TokenUsage { input: 20, output: 10, cached: 2, reasoning: 4, exactness: Exactness::Estimated };
+        let twice = used(Exactness::Estimated).plus(used(Exactness::Exact));
+        assert_eq!((twice.input, twice.cost), (20, Cost { microdollars: 6, unpriced: 2 }));
         let newest = (key(8), 1, used(Exactness::Exact));
         assert_eq!(models.usage(0).await.unwrap(), [newest.clone(), (key(7), 2, twice)]);
         assert_eq!(models.usage(8).await.unwrap(), [newest]);

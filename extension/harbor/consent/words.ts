@@ -93,11 +93,13 @@ export function isCut({ key, bytes }: ApprovalField): boolean {
 /** Who acts in a call that is asked about: the first words of the sentence. */
 export function callerWords({ who, principal }: Pick<Approval, "who" | "principal">): string {
   if (who === "chat") return "Your model";
+  if (who === "server") return `${principal.replace(/^server:/, "")} (a server)`;
   return who === "client" ? `${principal.replace(/^client:\/\//, "")} (an AI app)` : principal;
 }
 
 /** The words behind that; the tool follows. */
 export function actWords({ who }: Pick<Approval, "who">): string {
+  if (who === "server") return "wants an answer of your language model, by ";
   return who === "run" ? "has your language model work on a task. The model now wants to call " : "wants to call ";
 }
 

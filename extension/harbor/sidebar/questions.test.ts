@@ -48,6 +48,16 @@ const pressable = (node: VNode | undefined) => node !== undefined && node.attrib
 const answers = (within: Child[]) => found(within, (node) => node.attributes["data-answer"] !== undefined);
 const click = (node: VNode | undefined) => node?.on["click"]?.({} as Event);
 
+test("a server that wants an answer of a model is shown with what it says, and with answers for that server", async () => {
+  const asked = { ...QUESTION, who: "server", principal: "server:notes", tool: "notes/sampling/createMessage", reason: "sampling", why: "it wants your model p:m to answer it", answers: ["once", "always", "no", "never"] };
+  const { hands, shown, said } = played([asked], [{ ...STANDING, principal: "server:notes", what: "notes/sampling/createMessage", covers: "once" }]);
+  loadQuestions(hands);
+  await settle();
+  assert.match(said(), /notes \(a server\) wants an answer of your language model, by notes\/sampling\/createMessageYou are asked because it wants your model p:m to answer it\./);
+  assert.deepEqual(answers(shown()).map(textIn), ["Don't allow", "Allow this once", "Always allow this server", "Never for this server"]);
+  assert.match(said(), /notes\/sampling\/createMessage: one call, when it is repeatednotes \(a server\)Revoke/);
+});
+
 test("a question says who wants what, and why, with its arguments and the answers that are known here", async () => {
   const { hands, shown, said } = played([QUESTION, { ...QUESTION, id: "r", state: "missed", who: "client", principal: "client://editor", reason: "leaves", private: ["files", "gmail"] }], [STANDING]);
   loadQuestions(hands);

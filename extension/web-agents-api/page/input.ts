@@ -85,6 +85,8 @@ function draftOf(value: unknown, expected: Expected, place: { mayBeSystem: boole
   if (content === undefined) throw wrong("a message must have content");
   if (name === "system" && !place.mayBeSystem) throw wrong("only the first message can be the system's");
   if (prefix && (name !== "assistant" || !place.isLast)) throw domError("SyntaxError", "prefix is allowed only for a last message of the assistant");
+  // Newer models refuse to go on with an answer, and others begin a new one.
+  if (prefix) throw domError("NotSupportedError", "models do not continue a given beginning of their answer");
   const parts = typeof content === "string" ? undefined : sequence(content);
   if (parts === undefined) return { role: name, parts: [{ type: "text", text: `${content}` }] };
   return { role: name, parts: mapped(parts, (part) => partOf(part, name, expected)) };

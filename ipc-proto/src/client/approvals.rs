@@ -15,16 +15,16 @@ define_sent! {
         /// `waiting`, `answered` or `missed`. Missed: nobody has answered; a later yes lets the same call through when it
         /// is made again.
         state: Word,
-        /// Who acts: `chat` (the person's model), `run` (a model on a task of an origin), `page` (a page itself) or
-        /// `client` (an AI client itself).
+        /// Who acts: `chat` (the person's model), `run` (a model on a task of an origin), `page` (a page itself), `client`
+        /// (an AI client itself) or `server` (a server that wants a language model's answer during a call).
         who: Word,
-        /// The principal in whose name the call comes: `owner`, an origin, or `client://NAME`.
+        /// The principal in whose name the call comes: `owner`, an origin, or `client://NAME`; `server:NAME` for `server`.
         principal: String,
         /// The tab of the page; absent when no page asks.
         tab_id: Option<u64>,
         /// True if the question is about a request of the connection that gets this message; absent otherwise.
         own: Option<bool>,
-        /// The session, for `chat`.
+        /// The session, for `chat`, and for `server` where the call is one of a session.
         session_id: Option<String>,
         /// The call's id in its turn.
         call_id: Option<String>,
@@ -33,7 +33,7 @@ define_sent! {
         /// The call's effect, as far as Harbor knows it: `reads`, `writes` or `destroys`.
         effect: Word,
         /// Why the person is asked: `writes`, `untrusted` (it writes after the model has read untrusted text), `destroys`,
-        /// `leaves` or `first_use`.
+        /// `leaves`, `first_use` or `sampling` (its own words would go to a language model).
         reason: Word,
         /// The reason as a sentence.
         why: String,
@@ -64,7 +64,7 @@ define_sent! {
         id: String,
         /// `once` (a call that was missed), `chat_tool`, `chat_server`, `flow`, `pair`, `ten_minutes` or `always`.
         covers: Word,
-        /// The principal whose calls it covers: `owner`, an origin, or `client://NAME`.
+        /// The principal whose calls it covers: `owner`, an origin, `client://NAME` or `server:NAME`.
         principal: String,
         /// The session, if the answer covers one session only.
         session_id: Option<String>,

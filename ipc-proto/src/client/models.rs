@@ -21,13 +21,13 @@ define_sent! {
         /// Its id: the part before `:` in the ids of its models.
         id: String,
         /// The kind of provider: `ollama`, `openai`, `anthropic`, `llamafile`, `llama-server`, `lmstudio`, `vllm`,
-        /// `openrouter`, `mistral`, `groq`, `deepseek` or `openai-compatible`.
+        /// `openrouter`, `mistral`, `groq`, `deepseek`, `lemonade`, `gemini` or `openai-compatible`.
         r#type: String,
         /// A name for people.
         name: String,
         /// Its address.
         base_url: String,
-        /// The format of its requests and answers: `chat`, `anthropic` or `ollama`.
+        /// The format of its requests and answers: `chat`, `anthropic`, `ollama`, `responses` or `gemini`.
         dialect: Word,
         /// True if the person allows its use.
         enabled: bool,
@@ -80,7 +80,7 @@ define_sent! {
         provider: String,
         /// Its name at the provider.
         model: String,
-        /// The model's window in tokens; absent when not known.
+        /// The window in tokens by which Harbor shortens conversations; absent when not known. Harbor then assumes 32,768.
         context_window: Option<u64>,
         /// The most tokens of an answer; absent when not known.
         max_output: Option<u64>,
@@ -92,6 +92,39 @@ define_sent! {
         reasoning: Option<bool>,
         /// True if it runs on this machine.
         is_local: bool,
+        /// Where `context_window` comes from: `stated` by the person; `learned` from a refusal; `provider`: its provider
+        /// says so; `memory`: this machine has no memory for more; `loaded`: its program has loaded it with that.
+        window_from: Option<Word>,
+        /// For Ollama: the window with which the model is loaded now; absent when it is not.
+        loaded_window: Option<u64>,
+        /// For Ollama: the window that Harbor asked for with the last request; absent before the first one.
+        sent_window: Option<u64>,
+        /// `loaded`, `unloaded` (it is loaded when it is asked), `loading` or `failed`; absent when the provider does not
+        /// say.
+        state: Option<Word>,
+        /// Why it could not be loaded the last time; absent when it could.
+        problem: Option<String>,
+        /// The price of a million tokens that are sent, in millionths of a dollar; absent when not known, and for models on
+        /// this machine.
+        input_price: Option<u64>,
+        /// The price of a million tokens that come, in millionths of a dollar; absent as `input_price` is.
+        output_price: Option<u64>,
+    }
+    /// A model that the person has given a name.
+    "ConfiguredModel" ConfiguredModel {
+        /// The name. It stands for the model wherever one is named.
+        name: String,
+        /// The model, as `provider:model`.
+        model_id: String,
+        /// True if requests that name no model go to it.
+        is_default: bool,
+    }
+    /// The model for a use.
+    "ModelForUse" ModelForUse {
+        /// `chat`, `fast`, `vision` or `transcription`.
+        r#use: Word,
+        /// The model, as `provider:model`.
+        model_id: String,
     }
     /// A model as an origin sees it: without the place where it runs.
     "UsableModel" UsableModel {
@@ -184,6 +217,8 @@ define_sent! {
         reasoning_tokens: u64,
         /// `exact`: the provider counted them; `estimated`: from the length of the text; `unknown`.
         exactness: Word,
+        /// The price of these tokens, in millionths of a dollar: 0 for a model on this machine; absent when not known.
+        cost_microdollars: Option<u64>,
     }
     /// The answer of a model.
     "ChatResponse" ChatResponse {
@@ -196,10 +231,20 @@ define_sent! {
         finishReason: Word,
         /// The provider's own word for that; absent when it gives none.
         raw_finish: Option<String>,
+        /// The parts of the request that were left out for this model; absent when none were.
+        details: Option<AnswerDetails>,
+    }
+    /// The parts of a request that were left out, since the model or its provider refuses them. Harbor remembers settings.
+    "AnswerDetails" AnswerDetails {
+        /// Settings: `temperature`, `top_p`, `stop`, `reasoning_effort` or `max_tokens`.
+        left_out: Vec<String>,
+        /// Tools that the model was not told of.
+        tools_left_out: Vec<String>,
     }
     /// A piece of an answer.
     "ChatEvent" ChatEvent {
-        /// `start`, `text`, `reasoning`, `tool_call_start`, `tool_call_arguments`, `tool_call_end`, `usage`, `end` or `error`.
+        /// `loading` (the provider loads the model before it answers), `start`, `text`, `reasoning`, `tool_call_start`,
+        /// `tool_call_arguments`, `tool_call_end`, `usage`, `end` or `error`.
         r#type: Word,
         /// In `text` and `reasoning`: the next piece. In `error`: the cause, as in `ERR_MODEL_FAILED`. In `end`: the same
         /// as `finishReason`.
@@ -208,7 +253,8 @@ define_sent! {
         call_id: Option<String>,
         /// In `tool_call_start`: the tool's name.
         name: Option<String>,
-        /// In `tool_call_arguments`: the next piece of the arguments. In `tool_call_end`: all of them.
+        /// In `tool_call_arguments`: the next piece of the arguments. In `tool_call_end`: all of them; absent where they are
+        /// longer than the client's frames.
         arguments: Option<String>,
         /// In `usage`: the tokens so far.
         usage: Option<ChatUsage>,
@@ -219,7 +265,7 @@ define_sent! {
         provider: Option<String>,
         /// The model's name at the provider; absent if the rows are not grouped by it.
         model: Option<String>,
-        /// The principal that asked, `owner` or an origin; absent if the rows are not grouped by it.
+        /// The principal that asked, `owner`, an origin or `server:NAME`; absent if the rows are not grouped by it.
         principal: Option<String>,
         /// The day, `YYYY-MM-DD` in UTC; absent if the rows are not grouped by it.
         day: Option<String>,
@@ -235,10 +281,14 @@ define_sent! {
         reasoning_tokens: u64,
         /// As in `ChatUsage`, for the least exact of the requests.
         exactness: Word,
+        /// The price of the requests whose price is known, in millionths of a dollar.
+        cost_microdollars: u64,
+        /// The number of requests whose price is not known.
+        unpriced_requests: u64,
     }
     /// A budget: how many tokens a principal may use.
     "Budget" BudgetView {
-        /// An origin, `owner`, or `*` for all principals together.
+        /// An origin, `server:NAME`, `owner`, or `*` for all principals together.
         principal: String,
         /// Tokens per day in UTC; absent: no limit.
         tokens_per_day: Option<u64>,

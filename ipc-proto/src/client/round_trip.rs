@@ -6,6 +6,7 @@ use std::fmt::Debug;
 use super::docs::{objects, replies, settings};
 use super::{
     Attempts, CredentialType, Instance, Level, MessageDoc, NetworkKind, PUSHES, REQUESTS, RestartWhen,
+    Sampling,
 };
 use crate::field::{JsonObject, Message, Word, put_object, read_object};
 use crate::json::{Json, Pieces};
@@ -103,6 +104,7 @@ samples! {
     CredentialType: dice dice.one(&Self::ALL);
     RestartWhen: dice dice.one(&Self::ALL);
     Instance: dice dice.one(&Self::ALL);
+    Sampling: dice dice.one(&Self::ALL);
     Attempts: dice dice.one(&[Self::Most(0), Self::Most(1_000_000), Self::Unlimited]);
 }
 

@@ -56,6 +56,54 @@ define_settings! {
         writes: Vec<String>,
         /// Names of its tools that may destroy something.
         destroys: Vec<String>,
+        /// Says if a language model of the person's answers what the server asks of one (MCP's sampling), where the caller
+        /// does not answer that itself. `ask` (default): after the person's yes. `allow`: without a question. `deny`: never.
+        sampling: Sampling,
+    }
+}
+
+/// The person's word on a server that wants a language model's answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Sampling {
+    /// The person is asked.
+    #[default]
+    Ask,
+    /// A model answers.
+    Allow,
+    /// No model answers.
+    Deny,
+}
+
+impl Sampling {
+    /// Every value.
+    pub const ALL: [Self; 3] = [Self::Ask, Self::Allow, Self::Deny];
+
+    /// The word on the wire.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Ask => "ask",
+            Self::Allow => "allow",
+            Self::Deny => "deny",
+        }
+    }
+}
+
+impl FromField for Sampling {
+    const EXPECTED: &'static str = "ask, allow or deny";
+    fn from_text(text: &str) -> Option<Self> {
+        let word = String::from_text(text)?;
+        Self::ALL.into_iter().find(|setting| setting.as_str() == word)
+    }
+}
+
+impl PutField for Sampling {
+    const TYPE: &'static str = "string";
+    fn put(&self, out: &mut Vec<u8>) {
+        put_str(out, self.as_str());
+    }
+    fn room(&self) -> usize {
+        room_of(self.as_str())
     }
 }
 
@@ -201,6 +249,7 @@ mod tests {
     fn a_wrong_setting_is_named() {
         let wrong = |text| Supervision::parse(text).unwrap_err();
         assert_eq!(wrong(r#"{"restart":"often"}"#).field, "restart");
+        assert_eq!(wrong(r#"{"sampling":"always"}"#).expected, "ask, allow or deny");
         assert_eq!(wrong(r#"{"restart_attempts":1000001}"#).field, "restart_attempts");
         assert!(wrong(r#"{"lasy":true}"#).expected.contains("lazy"));
         assert!(wrong(r#"{"lazy":true,"lazy":true}"#).expected.contains("once"));

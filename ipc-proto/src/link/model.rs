@@ -8,6 +8,7 @@
 //!   ► Models { id } ─► Models { id } | Failed { id }
 //!   ► Count { id }  ─► Counted { id } | Failed { id }
 //!   ► Scale { id }  ─► Scaled { id } | Failed { id }
+//!   ► Transcribe { id } ─► Transcribed { id } | Failed { id }
 //!   ► Check { id }  ─► Checked { id }
 //!   ► Detect { id } ─► Detected { id }
 //!   ► Shutdown, or the end of the link ─► the process ends
@@ -19,7 +20,9 @@
 
 use bincode::{BorrowDecode, Encode};
 
-use crate::model::{Dialect, Finish, Image, Kind, ModelMessage, ModelTool, Options, ToolChoice, Usage};
+use crate::model::{
+    Audio, Dialect, Finish, Image, Kind, ModelMessage, ModelTool, Options, Setting, ToolChoice, Usage,
+};
 use crate::secret::Secret;
 
 /// From the bridge to the model worker.
@@ -80,6 +83,8 @@ pub enum ToModel {
         /// The longest side that the result may have, in pixels.
         longest: u32,
     },
+    /// Have a recording of speech transcribed.
+    Transcribe(Transcription),
 }
 
 /// The address of a provider and how to speak to it.
@@ -92,8 +97,8 @@ pub struct Target {
     /// The format of its requests and answers.
     pub dialect: Dialect,
     /// http or https; without TLS on this machine only, unless private addresses are allowed. `/v1/chat/completions` is
-    /// added to a URL without a path, `/chat/completions` to any other. For `anthropic` and `ollama`, a `/v1` or `/api` at
-    /// its end is left out.
+    /// added to a URL without a path, `/chat/completions` to any other; for `responses` and `gemini` (`/v1beta`)
+    /// likewise. For `anthropic` and `ollama`, a `/v1` or `/api` at its end is left out.
     pub base_url: String,
     /// True if the provider may be at a private address. A URL that names this machine may always be at its addresses.
     pub allow_private: bool,
@@ -126,6 +131,23 @@ pub struct Chat {
     pub limits: ChatLimits,
 }
 
+/// A recording of speech, and the model that makes a text of it.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, BorrowDecode)]
+pub struct Transcription {
+    /// Comes back in the answer.
+    pub id: u32,
+    /// The provider to ask.
+    pub target: Target,
+    /// The model, in the provider's words.
+    pub model: String,
+    /// The recording. See [`crate::model::check_audio`].
+    pub audio: Audio,
+    /// The language that is spoken, like `en`, where the caller knows it.
+    pub language: Option<String>,
+    /// Words that help the model with names and terms.
+    pub prompt: Option<String>,
+}
+
 /// The time limits of a chat, in milliseconds; 0: the worker's own choice.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Encode, BorrowDecode)]
 pub struct ChatLimits {
@@ -144,13 +166,14 @@ pub struct ProviderPort {
     pub port: u16,
 }
 
-/// The usual ports of local providers.
-pub const PLACES: [ProviderPort; 5] = [
+/// The usual ports of local providers; of one kind, the newer port first.
+pub const PLACES: [ProviderPort; 6] = [
     ProviderPort { kind: Kind::Ollama, port: 11434 },
-    ProviderPort { kind: Kind::LlamaServer, port: 8080 },
     ProviderPort { kind: Kind::LlamaServer, port: 9931 },
+    ProviderPort { kind: Kind::LlamaServer, port: 8080 },
     ProviderPort { kind: Kind::LmStudio, port: 1234 },
     ProviderPort { kind: Kind::Vllm, port: 8000 },
+    ProviderPort { kind: Kind::Lemonade, port: 13305 },
 ];
 
 /// From the model worker to the bridge.
@@ -214,6 +237,15 @@ pub enum FromModel {
         /// The smaller picture, or the same one if it is small enough.
         image: Image,
     },
+    /// The answer to [`ToModel::Transcribe`].
+    Transcribed {
+        /// The id of the request.
+        id: u32,
+        /// The text.
+        text: String,
+        /// The tokens that it took, if the provider counts them.
+        usage: Usage,
+    },
 }
 
 /// An event of a chat; events come in order. The model's message is made of them: a text that follows a text belongs to the
@@ -266,6 +298,12 @@ pub enum Event {
     /// The chat has failed: there is no answer, or no more of it. The text so far stays with the person; no call of it may
     /// be run.
     Error(Failure),
+    /// The provider loads the model into memory before it answers, which may take minutes. It comes before
+    /// [`Event::Start`], at most once.
+    Loading,
+    /// The model has refused these parts of the request just now: they were left out, or written in another way. It comes
+    /// before [`Event::Start`], at most once, and only if the request was accepted so.
+    Refused(Vec<Setting>),
 }
 
 /// Why a request failed.
@@ -310,6 +348,8 @@ crate::model::named! {
         Protocol = "protocol",
         /// The worker has ended. Only the bridge says this.
         WorkerLost = "worker_lost",
+        /// The model has ended its answer without a text and without a call. Only the bridge says this.
+        Empty = "empty",
     }
 }
 
@@ -330,6 +370,30 @@ pub struct Model {
     pub reasoning: Option<bool>,
     /// True if it is remote although its provider is on this machine.
     pub is_remote: bool,
+    /// The window with which its program has loaded it, if that is another number than `context_window`.
+    pub loaded_window: Option<u32>,
+    /// The state of its program's memory of it; `None` if the provider does not say.
+    pub state: Option<ModelState>,
+    /// For [`ModelState::Failed`]: the exit code of the process that ran it, if the provider says it.
+    pub exit_code: Option<i32>,
+    /// The size of its weights, in bytes.
+    pub weights: Option<u64>,
+    /// The memory that one token of the window takes, in bytes.
+    pub token_bytes: Option<u64>,
+}
+
+crate::model::named! {
+    /// The state of a model in a local program.
+    ModelState {
+        /// It is loaded when it is asked.
+        Unloaded = "unloaded",
+        /// It is being loaded.
+        Loading = "loading",
+        /// It answers at once.
+        Loaded = "loaded",
+        /// It could not be loaded the last time.
+        Failed = "failed",
+    }
 }
 
 /// A local provider that has proved who it is.

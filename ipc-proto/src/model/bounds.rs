@@ -28,6 +28,10 @@ pub enum InvalidMessagesReason {
     Misplaced,
     /// There is an attachment, which is no text for a model yet.
     Attached,
+    /// Nobody asks the model anything: there are at most instructions.
+    NothingAsked,
+    /// The model itself has spoken last.
+    EndsWithModel,
 }
 
 impl std::fmt::Display for InvalidMessagesReason {
@@ -40,6 +44,13 @@ impl std::fmt::Display for InvalidMessagesReason {
             Self::ImageData => "an image is not given as base64 data",
             Self::Misplaced => "a message has a part that its role must not have",
             Self::Attached => "only messages of a session (chat_send_message) can have attachments",
+            Self::NothingAsked => {
+                "the model is asked nothing: besides instructions, a message of the user with a text or an image is needed"
+            }
+            Self::EndsWithModel => {
+                "the last message is the model's own, and most models refuse to continue it: end with a message of the user \
+                 or the result of a tool"
+            }
         })
     }
 }
@@ -56,6 +67,25 @@ pub fn check(messages: &[ModelMessage]) -> Result<(), InvalidMessagesReason> {
         return Err(InvalidMessagesReason::Attached);
     }
     check_kept(messages)
+}
+
+/// Checks that these messages may be sent to a model, and that it is asked something.
+///
+/// # Errors
+/// As for [`check`], and when nobody has asked anything since the model has spoken.
+pub fn check_asked(messages: &[ModelMessage]) -> Result<(), InvalidMessagesReason> {
+    check(messages)?;
+    let is_said = |part: &Part| match part {
+        Part::Text(text) => !text.trim().is_empty(),
+        Part::Reasoning(_) | Part::Attached(_) => false,
+        Part::Image(_) | Part::ToolCall(_) | Part::ToolResult(_) | Part::Opaque(_) => true,
+    };
+    let says = |message: &&ModelMessage| message.role != Role::System && message.parts.iter().any(is_said);
+    match messages.iter().rev().find(says).map(|message| message.role) {
+        None => Err(InvalidMessagesReason::NothingAsked),
+        Some(Role::Assistant) => Err(InvalidMessagesReason::EndsWithModel),
+        Some(_) => Ok(()),
+    }
 }
 
 /// Checks messages as a session keeps them: they may have attachments.
@@ -102,17 +132,18 @@ fn check_image(image: &Image) -> Result<(), InvalidMessagesReason> {
     if !MEDIA_TYPES.contains(&image.media_type.as_str()) {
         return Err(InvalidMessagesReason::MediaType);
     }
-    let data = image.data.as_bytes();
-    if data.len() > MAX_IMAGE.div_ceil(3) * 4 {
+    if image.data.len() > MAX_IMAGE.div_ceil(3) * 4 {
         return Err(InvalidMessagesReason::ImageTooLarge);
     }
+    if is_base64(&image.data) { Ok(()) } else { Err(InvalidMessagesReason::ImageData) }
+}
+
+/// True for bytes in base64 with padding, at least one.
+pub(super) fn is_base64(text: &str) -> bool {
+    let data = text.as_bytes();
     let bare = data.strip_suffix(b"==").or(data.strip_suffix(b"=")).unwrap_or(data);
-    let is_base64 = bare.iter().all(|b| b.is_ascii_alphanumeric() || b"+/".contains(b));
-    if is_base64 && !bare.is_empty() && data.len().is_multiple_of(4) {
-        Ok(())
-    } else {
-        Err(InvalidMessagesReason::ImageData)
-    }
+    let fits = bare.iter().all(|b| b.is_ascii_alphanumeric() || b"+/".contains(b));
+    fits && !bare.is_empty() && data.len().is_multiple_of(4)
 }
 
 #[cfg(test)]
@@ -148,6 +179,24 @@ mod tests {
         );
         let page = Image { media_type: "image/svg+xml".into(), data: "AAAA".into() };
         assert_eq!(says(Role::User, vec![Part::Image(page)]), Err(InvalidMessagesReason::MediaType));
+    }
+
+    #[test]
+    fn a_model_is_asked_something_and_does_not_go_on_by_itself() {
+        let said = |role, text: &str| ModelMessage { role, parts: vec![Part::Text(text.into())] };
+        let of = |messages: &[ModelMessage]| check_asked(messages);
+        assert_eq!(of(&[said(Role::System, "x"), said(Role::User, "y")]), Ok(()));
+        for nothing in [vec![said(Role::System, "x")], vec![said(Role::System, "x"), said(Role::User, "  ")]]
+        {
+            assert_eq!(of(&nothing), Err(InvalidMessagesReason::NothingAsked));
+        }
+        let answered = [said(Role::User, "a"), said(Role::Assistant, "{"), said(Role::User, "")];
+        assert_eq!(of(&answered[..2]), Err(InvalidMessagesReason::EndsWithModel));
+        assert_eq!(of(&answered), Err(InvalidMessagesReason::EndsWithModel), "what is empty is not sent");
+        assert_eq!(
+            of(&[said(Role::User, "a"), ModelMessage { role: Role::User, parts: vec![image("AAAA")] }]),
+            Ok(())
+        );
     }
 
     #[test]

@@ -9,12 +9,16 @@
 
 use bincode::{BorrowDecode, Encode};
 
+mod audio;
 mod bounds;
 mod provider;
+mod setting;
 
-pub use bounds::{InvalidMessagesReason, MAX_IMAGE, MAX_IMAGES, check, check_kept};
+pub use audio::{Audio, InvalidAudioReason, MAX_AUDIO, audio_ending, check_audio};
+pub use bounds::{InvalidMessagesReason, MAX_IMAGE, MAX_IMAGES, check, check_asked, check_kept};
 pub(crate) use provider::named;
 pub use provider::{Dialect, Kind};
+pub use setting::Setting;
 
 /// The speaker of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, BorrowDecode)]
@@ -156,6 +160,8 @@ pub struct Options {
     /// The window to use, if the request must say so (Ollama). It stays the same throughout a conversation, since another
     /// one makes Ollama load the model anew.
     pub context_window: Option<u32>,
+    /// The parts of requests that the model has refused before.
+    pub refused: Vec<Setting>,
 }
 
 /// The tokens of an answer, as far as the provider reports them.

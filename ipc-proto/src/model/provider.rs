@@ -56,6 +56,10 @@ named! {
         DeepSeek = "deepseek",
         /// Any other provider with OpenAI's format.
         OpenAiCompatible = "openai-compatible",
+        /// Lemonade.
+        Lemonade = "lemonade",
+        /// Gemini.
+        Gemini = "gemini",
     }
 }
 
@@ -68,6 +72,10 @@ named! {
         Anthropic = "anthropic",
         /// Ollama's own.
         Ollama = "ollama",
+        /// OpenAI's Responses.
+        Responses = "responses",
+        /// Gemini's own.
+        Gemini = "gemini",
     }
 }
 

@@ -6,7 +6,9 @@
 //! ```
 //!
 //! Owns the ids of calls, their joined arguments, and the rule that there is one `End`, the last event. Half a call is never
-//! ended: nobody runs a call that a limit has cut off.
+//! ended: nobody runs a call that a limit has cut off. Characters whose halves came in two pieces are whole again in here.
+
+use std::borrow::Cow;
 
 use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::link::model::{Cause, Event, Failure};
@@ -14,6 +16,7 @@ use harbor_ipc_proto::model::{Finish, Usage};
 use serde::de::IgnoredAny;
 
 use crate::failure::failed;
+use crate::halves::{Halves, marked, unmarked};
 use crate::names::Names;
 use crate::thoughts::{TextPiece, Thoughts};
 
@@ -27,6 +30,7 @@ const MAX_ARGUMENTS: usize = 16 * 1024 * 1024;
 struct Call {
     id: String,
     arguments: String,
+    halves: Halves,
     ended: bool,
 }
 
@@ -43,6 +47,10 @@ pub struct Answer {
     model: Option<String>,
     events: Vec<Event>,
     ended: bool,
+    /// True if texts may hold marks of [`crate::halves`].
+    has_marks: bool,
+    text_halves: Halves,
+    thought_halves: Halves,
 }
 
 impl Answer {
@@ -59,7 +67,15 @@ impl Answer {
             model: None,
             events: Vec::new(),
             ended: false,
+            has_marks: false,
+            text_halves: Halves::default(),
+            thought_halves: Halves::default(),
         }
+    }
+
+    /// Lone halves of characters have come: from here on texts may hold their marks.
+    pub(crate) fn set_marks(&mut self) {
+        self.has_marks = true;
     }
 
     /// The events since the last time.
@@ -80,11 +96,27 @@ impl Answer {
 
     pub(crate) fn model(&mut self, model: &str) {
         if self.model.is_none() {
-            self.model = Some(model.chars().take(200).collect());
+            let model: String = model.chars().take(200).collect();
+            self.model = Some(self.plain(&model).into_owned());
         }
     }
 
+    /// A text that came whole, without marks.
+    fn plain<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        if self.has_marks { unmarked(text).into() } else { text.into() }
+    }
+
     pub(crate) fn text(&mut self, text: &str) {
+        match self.has_marks {
+            true => {
+                let joined = self.text_halves.take(text);
+                self.put_text(&joined);
+            }
+            false => self.put_text(text),
+        }
+    }
+
+    fn put_text(&mut self, text: &str) {
         if text.is_empty() {
             return;
         }
@@ -96,13 +128,25 @@ impl Answer {
     }
 
     pub(crate) fn reasoning(&mut self, text: &str) {
+        let text = if self.has_marks { self.thought_halves.take(text).into() } else { Cow::Borrowed(text) };
         if !text.is_empty() {
-            self.events.push(Event::Reasoning(text.to_owned()));
+            self.events.push(Event::Reasoning(text.into_owned()));
         }
     }
 
     pub(crate) fn opaque(&mut self, json: String) {
+        let json = if self.has_marks { unmarked(&json) } else { json };
         self.events.push(Event::Opaque(json));
+    }
+
+    /// True if a tool of this name was offered.
+    pub(crate) fn is_offered(&self, wire_name: &str) -> bool {
+        self.names.has(wire_name)
+    }
+
+    /// True if this is the name of a tool that was offered, and the beginning of no other one's.
+    pub(crate) fn is_all_of_a_name(&self, wire_name: &str) -> bool {
+        self.names.is_whole(wire_name)
     }
 
     /// A call begins; gives its number. An id that is missing or taken is made.
@@ -118,10 +162,10 @@ impl Answer {
         let is_free =
             |id: &&str| !id.is_empty() && id.len() <= 256 && !self.calls.iter().any(|call| call.id == *id);
         let made = || format!("call_{}_{number}", self.nonce);
-        let id = id.filter(is_free).map_or_else(made, str::to_owned);
-        let name = self.names.offered(wire_name);
+        let id = id.filter(is_free).map_or_else(made, |id| self.plain(id).into_owned());
+        let name = self.names.offered(&self.plain(wire_name));
         self.events.push(Event::ToolCallStart { call_id: id.clone(), name });
-        self.calls.push(Call { id, arguments: String::new(), ended: false });
+        self.calls.push(Call { id, arguments: String::new(), halves: Halves::default(), ended: false });
         Ok(number)
     }
 
@@ -131,11 +175,15 @@ impl Answer {
         if self.argument_bytes > MAX_ARGUMENTS {
             return Err(failed(Cause::Protocol, "the arguments of a call are too long"));
         }
-        let Some(call) = self.calls.get_mut(call).filter(|call| !call.ended && !text.is_empty()) else {
+        let Some(call) = self.calls.get_mut(call).filter(|call| !call.ended) else {
             return Ok(());
         };
-        call.arguments.push_str(text);
-        self.events.push(Event::ToolCallArguments { call_id: call.id.clone(), text: text.to_owned() });
+        let text = if self.has_marks { call.halves.take(text).into() } else { Cow::Borrowed(text) };
+        if !text.is_empty() {
+            call.arguments.push_str(&text);
+            let text = text.into_owned();
+            self.events.push(Event::ToolCallArguments { call_id: call.id.clone(), text });
+        }
         Ok(())
     }
 
@@ -148,9 +196,10 @@ impl Answer {
     pub(crate) fn end_call(&mut self, call: usize) {
         let Some(call) = self.calls.get_mut(call).filter(|call| !call.ended) else { return };
         call.ended = true;
+        call.arguments.extend(call.halves.end());
         let arguments = match std::mem::take(&mut call.arguments) {
             none if none.trim().is_empty() || none.trim() == "null" => "{}".to_owned(),
-            object if is_object(&object) => object,
+            object if is_object(&object) => mended(object),
             other => Json::string(&other).as_str().to_owned(),
         };
         self.events.push(Event::ToolCallEnd { call_id: call.id.clone(), arguments });
@@ -178,7 +227,7 @@ impl Answer {
             Finish::Stop | Finish::ToolCalls => Finish::ToolCalls,
             other => other,
         };
-        self.events.extend(opaque.map(Event::Opaque));
+        opaque.into_iter().for_each(|json| self.opaque(json));
         self.tell_usage();
         let raw = raw.map(|raw| raw.chars().take(100).collect());
         self.events.push(Event::End { finish, raw });
@@ -198,6 +247,12 @@ impl Answer {
     }
 
     fn flush(&mut self) {
+        if let Some(lone) = self.text_halves.end() {
+            self.put_text(lone.encode_utf8(&mut [0; 4]));
+        }
+        if let Some(lone) = self.thought_halves.end() {
+            self.events.push(Event::Reasoning(lone.into()));
+        }
         let events = &mut self.events;
         if let Some(thoughts) = &mut self.thoughts {
             thoughts.end(&mut |piece| events.push(event(piece)));
@@ -209,6 +264,14 @@ fn event(piece: TextPiece) -> Event {
     match piece {
         TextPiece::Text(text) => Event::Text(text),
         TextPiece::Thought(text) => Event::Reasoning(text),
+    }
+}
+
+/// Arguments without a lone half of a character in them: no server could read them, and no provider would take them back.
+fn mended(arguments: String) -> String {
+    match marked(arguments.as_bytes()) {
+        Cow::Borrowed(_) => arguments,
+        Cow::Owned(marked) => String::from_utf8(marked).map_or(arguments, |marked| unmarked(&marked)),
     }
 }
 
@@ -272,6 +335,34 @@ mod tests {
         assert_eq!(used(0, 0), std::slice::from_ref(&end));
         let of_input = Usage { input_tokens: Some(3), ..Usage::default() };
         assert_eq!(used(3, 0), [Event::Usage(of_input), end]);
+    }
+
+    #[test]
+    fn characters_that_came_in_halves_are_whole_and_marks_of_others_stay() {
+        let mut answer = answer();
+        answer.text("\u{10f83d}");
+        answer.set_marks();
+        answer.text("ok \u{10f83d}");
+        answer.reasoning("\u{10f83d}");
+        answer.text("\u{10fe00}");
+        let call = answer.begin_call(Some("a"), "t").unwrap();
+        answer.arguments(call, "{\"x\":\"\u{10f83d}").unwrap();
+        answer.arguments(call, "\u{10fe00}\\ud83d\"}").unwrap();
+        answer.finish(Finish::Stop, None, None);
+        let text = |text: &str| Event::Text(text.into());
+        let more = |text: &str| Event::ToolCallArguments { call_id: "a".into(), text: text.into() };
+        let wanted = [
+            text("\u{10f83d}"),
+            text("ok "),
+            text("😀"),
+            Event::Reasoning("\u{fffd}".into()),
+            start("a"),
+            more("{\"x\":\""),
+            more("😀\\ud83d\"}"),
+            end("a", "{\"x\":\"😀\u{fffd}\"}"),
+            Event::End { finish: Finish::ToolCalls, raw: None },
+        ];
+        assert_eq!(answer.take(), wanted);
     }
 
     #[test]

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use harbor_ipc_proto::link::model::{Cause, Failure, Model, Target};
+use harbor_ipc_proto::link::model::{Cause, Failure, Model, ModelState, Target};
 use harbor_ipc_proto::model::{Dialect, Kind};
 use serde_json::{Value, json};
 use tokio::time::timeout;
@@ -14,16 +14,14 @@ use crate::failure::{failed, no_such_thing};
 use crate::places::beside;
 use crate::provider_http::{Clients, Way};
 
-mod read;
+mod pages;
+pub mod read;
 
 /// In all.
 const LIMIT: Duration = Duration::from_secs(20);
 
 /// Bytes of a list.
 pub const MAX_LIST: usize = 16 * 1024 * 1024;
-
-/// Models of a list.
-const MAX_MODELS: usize = 4096;
 
 /// Ollama's models that are asked about one by one.
 const MAX_SHOWN: usize = 64;
@@ -36,33 +34,63 @@ pub async fn models(clients: &Clients, target: &Target) -> Result<Vec<Model>, Fa
     let late =
         || failed(Cause::Timeout, format!("the list of models did not arrive within {} s", LIMIT.as_secs()));
     let mut models = timeout(LIMIT, list(clients, target)).await.unwrap_or_else(|_| Err(late()))?;
-    models.truncate(MAX_MODELS);
+    models.truncate(pages::MAX_MODELS);
     Ok(models)
 }
 
 async fn list(clients: &Clients, target: &Target) -> Result<Vec<Model>, Failure> {
     let way = clients.way(target)?;
+    let fetch = async |path: &str| json(&way, way.endpoint(path)).await;
     match (target.dialect, target.kind) {
         (Dialect::Ollama, _) => ollama(&way).await,
-        (Dialect::Anthropic, _) => Ok(read::list(&json(&way, way.endpoint("models?limit=1000")).await?)),
+        (Dialect::Gemini, _) => pages::all(&fetch, "models?pageSize=1000", read::gemini).await,
+        (Dialect::Anthropic, _) => pages::all(&fetch, "models?limit=1000", read::list).await,
         (_, Kind::LmStudio) => match json(&way, beside(&way.base, "/api/v1/models")).await {
             Ok(list) => Ok(read::lm_studio(&list)),
-            Err(_) => Ok(read::list(&json(&way, way.endpoint("models")).await?)),
+            Err(_) => pages::all(&fetch, "models", read::list).await,
         },
-        (_, Kind::LlamaServer | Kind::Llamafile) => {
-            let mut models = read::list(&json(&way, way.endpoint("models")).await?);
-            // What it does not tell is not known; the models are.
-            if let Ok(props) = json(&way, beside(&way.base, "/props")).await {
-                read::props(&props, &mut models);
+        (_, Kind::LlamaServer | Kind::Llamafile) => llama(&way).await,
+        (_, Kind::Lemonade) => {
+            let mut models = pages::all(&fetch, "models", read::list).await?;
+            if let Ok(health) = json(&way, way.endpoint("health")).await {
+                read::lemonade(&health, &mut models);
             }
             Ok(models)
         }
-        _ => Ok(read::list(&json(&way, way.endpoint("models")).await?)),
+        _ => pages::all(&fetch, "models", read::list).await,
     }
+}
+
+/// llama-server runs one model, or is a router: then each model is a process of its own, and what is said without naming one is
+/// about none of them.
+async fn llama(way: &Way) -> Result<Vec<Model>, Failure> {
+    let fetch = async |path: &str| json(way, way.endpoint(path)).await;
+    let mut models = pages::all(&fetch, "models", read::list).await?;
+    // What it does not tell is not known; the models are.
+    if models.iter().all(|model| model.state.is_none()) {
+        if let Ok(props) = json(way, beside(&way.base, "/props")).await {
+            models.iter_mut().for_each(|model| read::props(&props, model));
+        }
+        return Ok(models);
+    }
+    // One that is being loaded would answer only then.
+    let answers = |model: &&mut Model| model.state != Some(ModelState::Loading);
+    for model in models.iter_mut().filter(answers).take(MAX_SHOWN) {
+        let mut url = beside(&way.base, "/props");
+        // Nothing is loaded for a list.
+        url.query_pairs_mut().append_pair("model", &model.id).append_pair("autoload", "false");
+        if let Ok(props) = json(way, url).await {
+            read::props(&props, model);
+        }
+    }
+    Ok(models)
 }
 
 async fn ollama(way: &Way) -> Result<Vec<Model>, Failure> {
     let mut models = read::tags(&json(way, way.endpoint("tags")).await?);
+    if let Ok(running) = json(way, way.endpoint("ps")).await {
+        read::running(&running, &mut models);
+    }
     for model in models.iter_mut().take(MAX_SHOWN) {
         let body = crate::dialect::written(&json!({"model": model.id}))?;
         let Ok(mut answer) = way.post(way.endpoint("show"), body, "application/json").await else { continue };

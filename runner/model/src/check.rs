@@ -28,6 +28,7 @@ async fn ask(clients: &Clients, target: &Target) -> Result<(), Failure> {
     let way = clients.way(target)?;
     let url = match (target.dialect, target.kind) {
         (Dialect::Ollama, _) => way.endpoint("tags"),
+        (Dialect::Gemini, _) => way.endpoint("models?pageSize=1"),
         (_, Kind::OpenRouter) => way.endpoint("key"),
         _ => way.endpoint("models"),
     };

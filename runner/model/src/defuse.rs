@@ -24,7 +24,7 @@ const MARKS: [(&str, &str); 12] = [
 
 /// True if the provider fills a template with the text that it is sent.
 fn fills_templates(kind: Kind) -> bool {
-    !matches!(kind, Kind::OpenAi | Kind::Anthropic)
+    !matches!(kind, Kind::OpenAi | Kind::Anthropic | Kind::Gemini)
 }
 
 /// A tool's text, harmless for this provider.

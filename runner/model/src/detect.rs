@@ -69,6 +69,7 @@ async fn look(clients: &Clients, place: ProviderPort) -> Option<Found> {
         Kind::LlamaServer | Kind::Llamafile => llama(&way).await?,
         Kind::LmStudio => lm_studio(&way).await?,
         Kind::Vllm => vllm(&way).await?,
+        Kind::Lemonade => lemonade(&way).await?,
         _ => return None,
     };
     Some(Found { kind: place.kind, dialect, base_url: target.base_url, version, needs_key })
@@ -127,4 +128,10 @@ async fn vllm(way: &Way) -> Option<Proof> {
     let version = version(&fetched(way, "/version").await?)?;
     owned_by(way, "vllm").await?;
     Some((Some(version), false))
+}
+
+async fn lemonade(way: &Way) -> Option<Proof> {
+    let health = fetched(way, "/api/v1/health").await?;
+    health.get("all_models_loaded")?.as_array()?;
+    Some((version(&health), false))
 }

@@ -39,7 +39,7 @@ pub fn told(said: &ProviderError) -> Failure {
         true => "the provider broke off its answer".to_owned(),
         false => words(&said.message, None),
     };
-    Failure { status: said.status, ..failed(cause, message) }
+    Failure { status: said.status, retry_after_ms: said.retry_after_ms, ..failed(cause, message) }
 }
 
 /// A provider's text as it may be shown.

@@ -1,20 +1,23 @@
 //! The model worker: the person's language models, each in its own format, behind one message model.
 //!
 //! ```text
-//!  program ─ link ─► worker ─ a task for each request ─┬─► chat: retries, limits, credit ─► way (HTTP) ─► provider
+//!  program ─ link ─► worker ─ a task for each request ─┬─► chat: asking, clock, credit ─►  way (HTTP) ─► provider
 //!                                                      ├─► catalog: which models               │
-//!                                                      ├─► check, detect, count                ▼
+//!                                                      ├─► check, detect, count, transcribe    ▼
 //!    Event ◄── answer: calls, thoughts, end ◄── dialect: one file a format ◄── stream: bytes cut anywhere
 //! ```
 //!
-//! Pure: `answer`, `dialect`, `errors`, `names`, `pictures`, `places`, `retry`, `schema`, `stream`, `thoughts`, `turns`. A process of its own, so that
+//! Pure: `answer`, `dialect`, `errors`, `halves`, `names`, `pictures`, `places`, `retry`, `schema`, `settings`, `stream`, `thoughts`,
+//! `turns`. A process of its own, so that
 //! parsers of providers' bytes, TLS and keys in use are away from the bridge. Must never write a payload or a key into a text
 //! for a log, follow a redirect, or keep anything of a request after its end.
 
 pub mod answer;
+mod asking;
 mod catalog;
 mod chat;
 mod check;
+mod clock;
 mod count;
 mod credit;
 mod defuse;
@@ -22,6 +25,8 @@ mod detect;
 pub mod dialect;
 mod errors;
 mod failure;
+mod halves;
+mod loading;
 mod names;
 mod open;
 mod pictures;
@@ -30,8 +35,10 @@ pub mod program;
 mod provider_http;
 mod retry;
 mod schema;
+mod settings;
 pub mod stream;
 mod thoughts;
 mod to_bridge;
+mod transcribe;
 mod turns;
 mod worker;

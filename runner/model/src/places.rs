@@ -15,13 +15,15 @@ pub fn base(target: &Target) -> Result<Url, Failure> {
         .map_err(|expected| failed(Cause::Refused, format!("the base URL is not valid: expected {expected}")))
 }
 
-/// The URL for what the dialect calls `path`: `chat/completions`, `models`, `messages`; for Ollama `chat`, `tags`.
+/// The URL for what the dialect calls `path`: `chat/completions`, `responses`, `models`, `messages`; for Ollama `chat`, `tags`.
 pub fn endpoint(base: &Url, dialect: Dialect, path: &str) -> Url {
     let below = base.path().trim_end_matches('/');
     let bare = |suffix: &str| below.strip_suffix(suffix).unwrap_or(below).trim_end_matches('/');
     let full = match dialect {
-        Dialect::Chat if below.is_empty() => format!("/v1/{path}"),
-        Dialect::Chat => format!("{below}/{path}"),
+        Dialect::Chat | Dialect::Responses if below.is_empty() => format!("/v1/{path}"),
+        Dialect::Chat | Dialect::Responses => format!("{below}/{path}"),
+        Dialect::Gemini if below.is_empty() => format!("/v1beta/{path}"),
+        Dialect::Gemini => format!("{below}/{path}"),
         Dialect::Anthropic => format!("{}/v1/{path}", bare("/v1")),
         Dialect::Ollama => {
             format!("{}/api/{path}", bare(if below.ends_with("/api") { "/api" } else { "/v1" }))
@@ -59,6 +61,10 @@ mod tests {
         assert_eq!(chat("http://localhost:8080"), "http://localhost:8080/v1/chat/completions");
         assert_eq!(chat("https://api.openai.com/v1/"), "https://api.openai.com/v1/chat/completions");
         assert_eq!(chat("https://openrouter.ai/api/v1"), "https://openrouter.ai/api/v1/chat/completions");
+        for base in ["http://localhost:1", "http://localhost:1/v1beta/"] {
+            let url = of(base, Dialect::Gemini, "models/m:streamGenerateContent?alt=sse");
+            assert_eq!(url, "http://localhost:1/v1beta/models/m:streamGenerateContent?alt=sse");
+        }
         for base in
             ["https://api.anthropic.com", "https://api.anthropic.com/v1", "https://api.anthropic.com/"]
         {

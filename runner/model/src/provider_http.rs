@@ -5,6 +5,7 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::time::SystemTime;
 
 use harbor_ipc_proto::link::model::{Cause, Failure, Target};
 use harbor_ipc_proto::model::Dialect;
@@ -105,7 +106,9 @@ fn headers(dialect: Dialect, key: Option<&Secret>) -> Result<HeaderMap, Failure>
     if let Some(key) = key.filter(|key| !key.is_empty()) {
         let (name, value) = match dialect {
             Dialect::Anthropic => (HeaderName::from_static("x-api-key"), key.clone()),
-            Dialect::Chat | Dialect::Ollama => {
+            // Not in the address, which ends up in logs.
+            Dialect::Gemini => (HeaderName::from_static("x-goog-api-key"), key.clone()),
+            Dialect::Chat | Dialect::Responses | Dialect::Ollama => {
                 (AUTHORIZATION, Secret::new(format!("Bearer {}", key.expose())))
             }
         };
@@ -133,7 +136,21 @@ impl Way {
     /// # Errors
     /// Why there is none.
     pub async fn post(&self, url: Url, body: Vec<u8>, accept: &'static str) -> Result<Response, Refusal> {
-        let request = self.client.post(url).header(CONTENT_TYPE, "application/json").body(body);
+        self.post_as(url, "application/json", body, accept).await
+    }
+
+    /// Posts a body of this type; gives the head of a good answer.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub async fn post_as(
+        &self,
+        url: Url,
+        kind: &str,
+        body: Vec<u8>,
+        accept: &'static str,
+    ) -> Result<Response, Refusal> {
+        let request = self.client.post(url).header(CONTENT_TYPE, kind).body(body);
         self.send(request.header(ACCEPT, accept)).await
     }
 
@@ -188,7 +205,7 @@ impl Way {
 
     async fn refusal(&self, mut answer: Response) -> Refusal {
         let says_retry = crate::retry::says(answer.headers());
-        let retry_after_ms = crate::retry::asked(answer.headers());
+        let asked = crate::retry::asked(answer.headers(), SystemTime::now());
         let status = answer.status().as_u16();
         let body = body::read(&mut answer, MAX_ERROR).await.unwrap_or_default();
         let said = errors::read(&body).unwrap_or_default();
@@ -197,6 +214,7 @@ impl Way {
             false => self.words(&said.message),
         };
         let cause = errors::cause(Some(status), &said);
+        let retry_after_ms = asked.or(said.retry_after_ms);
         let failure = Failure { cause, status: Some(status), retry_after_ms, message };
         Refusal { failure, about: said.about, says_retry }
     }

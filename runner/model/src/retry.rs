@@ -7,7 +7,7 @@
 //!
 //! Must never be asked once a byte of an answer has come.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use harbor_ipc_proto::link::model::{Cause, Failure};
 use reqwest::header::HeaderMap;
@@ -31,7 +31,9 @@ pub fn pause(attempt: u32, failure: &Failure, says: Option<bool>, share: f64) ->
     }
     let passes = match failure.status {
         None => failure.cause == Cause::Unreachable,
-        Some(408 | 409 | 429 | 500..) => true,
+        // Some answer so to what they do not do.
+        Some(500) => failure.cause != Cause::Refused,
+        Some(408 | 409 | 429 | 501..) => true,
         Some(_) => false,
     };
     if !passes && says != Some(true) {
@@ -49,12 +51,29 @@ pub fn says(headers: &HeaderMap) -> Option<bool> {
     text(headers, "x-should-retry")?.parse().ok()
 }
 
-/// The wait that the provider asks for, in milliseconds. A date in its place is not read: whose clock it is by is not known.
-pub fn asked(headers: &HeaderMap) -> Option<u64> {
-    let ms = text(headers, "retry-after-ms").and_then(|ms| ms.parse::<f64>().ok());
-    let seconds = || text(headers, "retry-after")?.parse::<f64>().ok().map(|seconds| seconds * 1000.0);
-    let ms = ms.or_else(seconds).filter(|ms| ms.is_finite() && *ms >= 0.0)?;
-    u64::try_from(Duration::try_from_secs_f64(ms / 1000.0).ok()?.as_millis()).ok().map(|ms| ms.min(DAY_MS))
+/// The wait that the provider asks for, in milliseconds: a number, or a date. A date is by the provider's own clock, as far as
+/// its answer says what that shows, else by `now`.
+pub fn asked(headers: &HeaderMap, now: SystemTime) -> Option<u64> {
+    let ms = text(headers, "retry-after-ms").and_then(|ms| ms.trim().parse::<f64>().ok());
+    let after = || text(headers, "retry-after").map(str::trim);
+    let seconds = || after()?.parse::<f64>().ok().map(|seconds| seconds * 1000.0);
+    let wait = match ms.or_else(seconds) {
+        Some(ms) if ms.is_finite() && ms >= 0.0 => Duration::try_from_secs_f64(ms / 1000.0).ok()?,
+        Some(_) => return None,
+        None => {
+            let until = httpdate::parse_http_date(after()?).ok()?;
+            let date = text(headers, "date").and_then(|date| httpdate::parse_http_date(date).ok());
+            until.duration_since(date.unwrap_or(now)).unwrap_or_default()
+        }
+    };
+    u64::try_from(wait.as_millis()).ok().map(|ms| ms.min(DAY_MS))
+}
+
+/// A wait as Google writes it in the body of an error: `34.4s`.
+pub fn written(text: &str) -> Option<u64> {
+    let seconds: f64 = text.trim().strip_suffix('s')?.parse().ok()?;
+    let wait = Duration::try_from_secs_f64(seconds).ok()?;
+    u64::try_from(wait.as_millis()).ok().map(|ms| ms.min(DAY_MS))
 }
 
 fn text<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
@@ -79,6 +98,7 @@ mod tests {
         for status in [400, 401, 404, 413, 422] {
             assert_eq!(after(&answered(status, None)), None, "{status}");
         }
+        assert_eq!(after(&Failure { status: Some(500), ..failed(Cause::Refused, "") }), None);
         assert_eq!(after(&failed(Cause::Unreachable, "")), Some(FIRST));
         assert_eq!(after(&failed(Cause::Timeout, "")), None);
         assert_eq!(after(&Failure { status: Some(429), ..failed(Cause::Quota, "") }), None);
@@ -92,14 +112,26 @@ mod tests {
 
     #[test]
     fn waits_are_read_as_providers_write_them() {
-        let of = |name: &'static str, value: &'static str| {
-            asked(&[(name.parse().unwrap(), value.parse().unwrap())].into_iter().collect())
+        let now = httpdate::parse_http_date("Wed, 21 Oct 2015 07:27:00 GMT").unwrap();
+        let all = |headers: &[(&'static str, &'static str)]| {
+            let headers = headers.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap()));
+            asked(&headers.collect(), now)
         };
+        let of = |name: &'static str, value: &'static str| all(&[(name, value)]);
         assert_eq!(of("retry-after", "2"), Some(2000));
         assert_eq!(of("retry-after", "0.5"), Some(500));
         assert_eq!(of("retry-after-ms", "7"), Some(7));
         assert_eq!(of("retry-after", "1e300"), None);
-        assert_eq!(of("retry-after", "Wed, 21 Oct 2015 07:28:00 GMT"), None);
+        assert_eq!(of("retry-after", "-1"), None);
+        assert_eq!(of("retry-after", "soon"), None);
         assert_eq!(of("retry-after", "999999999"), Some(DAY_MS));
+        let date = ("retry-after", "Wed, 21 Oct 2015 07:28:00 GMT");
+        assert_eq!(all(&[date]), Some(60_000));
+        // Its clock is not ours.
+        assert_eq!(all(&[date, ("date", "Wed, 21 Oct 2015 07:27:58 GMT")]), Some(2000));
+        assert_eq!(all(&[date, ("date", "Wed, 21 Oct 2015 07:29:00 GMT")]), Some(0));
+        assert_eq!(all(&[("retry-after", "Sun, 21 Oct 2035 07:28:00 GMT")]), Some(DAY_MS));
+        assert_eq!(all(&[date, ("retry-after-ms", "5")]), Some(5));
+        assert_eq!((written("34.4s"), written("-1s"), written("34")), (Some(34_400), None, None));
     }
 }

@@ -8,7 +8,9 @@
 //! provider and model that made them.
 
 use harbor_ipc_proto::link::model::Chat;
-use harbor_ipc_proto::model::{Part, Role};
+use harbor_ipc_proto::model::{Kind, Part, Role, ToolResult};
+
+use crate::defuse::defused;
 
 /// The text that is sent where a tool said nothing: providers want a result all the same.
 pub const NO_OUTPUT: &str = "(no output)";
@@ -41,6 +43,21 @@ pub fn turns(chat: &Chat) -> (Option<String>, Vec<Turn<'_>>) {
     ((!system.is_empty()).then(|| system.join("\n\n")), turns)
 }
 
+/// True if an earlier answer has calls that are sent without the thoughts before them, as calls.
+pub fn has_bare_calls(chat: &Chat) -> bool {
+    calling(chat).any(|turn| !turn.has_thoughts())
+}
+
+/// True if thoughts of an earlier answer are sent.
+pub fn sends_thoughts(chat: &Chat) -> bool {
+    calling(chat).any(|turn| turn.has_thoughts())
+}
+
+fn calling(chat: &Chat) -> impl Iterator<Item = Turn<'_>> {
+    let (_, turns) = turns(chat);
+    turns.into_iter().filter(|turn| turn.role == Role::Assistant && turn.calls())
+}
+
 fn text(part: &Part) -> Option<&str> {
     match part {
         Part::Text(text) if !text.trim().is_empty() => Some(text),
@@ -58,11 +75,31 @@ fn goes(chat: &Chat, part: &Part) -> bool {
     }
 }
 
+/// The words of a tool, as text, for providers that know no failed results.
+pub fn result_text(kind: Kind, result: &ToolResult) -> String {
+    let text = if result.text.trim().is_empty() { NO_OUTPUT.into() } else { defused(kind, &result.text) };
+    if result.is_error { format!("Error: {text}") } else { text.into_owned() }
+}
+
 impl Turn<'_> {
     /// Its texts, as one.
     pub fn text(&self) -> Option<String> {
         let texts: Vec<&str> = self.parts.iter().filter_map(|part| text(part)).collect();
         (!texts.is_empty()).then(|| texts.join("\n\n"))
+    }
+
+    /// True if the model calls a tool in it.
+    pub fn calls(&self) -> bool {
+        self.parts.iter().any(|part| matches!(part, Part::ToolCall(_)))
+    }
+
+    /// True if it has thoughts that its provider wants back.
+    pub fn has_thoughts(&self) -> bool {
+        let mut opaque = self.parts.iter().filter_map(|part| match part {
+            Part::Opaque(opaque) => Some(&opaque.json),
+            _ => None,
+        });
+        opaque.any(|json| json.contains("\"reasoning_content\""))
     }
 }
 

@@ -11,7 +11,7 @@ use crate::failure::failed;
 use crate::open::Open;
 use crate::provider_http::Clients;
 use crate::to_bridge::Up;
-use crate::{catalog, chat, check, count, detect, pictures};
+use crate::{catalog, chat, check, count, detect, pictures, transcribe};
 
 /// The worker.
 #[derive(Debug)]
@@ -55,6 +55,13 @@ impl Worker {
                     Err(_) => {
                         FromModel::Failed { id, failure: failed(Cause::Refused, "the request was given up") }
                     }
+                }
+            }),
+            ToModel::Transcribe(asked) => self.answer(asked.id, async move |clients| {
+                let id = asked.id;
+                match transcribe::transcribe(&clients, asked).await {
+                    Ok((text, usage)) => FromModel::Transcribed { id, text, usage },
+                    Err(failure) => FromModel::Failed { id, failure },
                 }
             }),
             ToModel::Count(chat) => self.answer(chat.id, async move |clients| {

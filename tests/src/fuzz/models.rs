@@ -25,6 +25,13 @@ pub(super) const MODEL_STREAM: Target = Target {
         // No objects where there should be some.
         b"\x04\x00[7]",
         b"\x01\x00data: {\"type\":\"message_start\",\"message\":\"m\"}\n\n",
+        b"\x05\x00data: {\"type\":\"response.output_item.added\",\"output_index\":0,\"item\":{\"type\":\"function_call\",\"call_id\":\"a\",\"name\":\"t\",\"arguments\":\"\"}}\n\ndata: {\"type\":\"response.function_call_arguments.delta\",\"output_index\":0,\"delta\":\"{}\"}\n\ndata: {\"type\":\"response.completed\",\"response\":{\"status\":\"completed\",\"output\":[]}}\n\n",
+        b"\x05\x02event: error\ndata: {\"type\":\"error\",\"code\":\"server_error\",\"message\":\"m\"}\n\n",
+        b"\x06\x00{\"status\":\"incomplete\",\"incomplete_details\":{\"reason\":\"max_output_tokens\"},\"output\":[{\"type\":\"reasoning\",\"encrypted_content\":\"x\"},7]}",
+        b"\x07\x00data: {\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"a\",\"thought\":true},{\"functionCall\":{\"name\":\"t\",\"args\":{\"a\":1}},\"thoughtSignature\":\"s\"}]},\"finishReason\":\"STOP\"}],\"usageMetadata\":{\"promptTokenCount\":1}}\n\n",
+        b"\x07\x03data: {\"promptFeedback\":{\"blockReason\":\"SAFETY\"}}\n\n",
+        b"\x08\x00[{\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"a\",\"thoughtSignature\":\"s\"}]}}]},{\"candidates\":[{\"finishReason\":\"MAX_TOKENS\"}]}]",
+        b"\x00\x01data: {\"choices\":[{\"delta\":{\"content\":\"\\ud83d\"}}]}\n\ndata: {\"choices\":[{\"delta\":{\"content\":\"\\ude00\"},\"finish_reason\":\"stop\"}]}\n\n",
         b"\x04\x00{\"content\":[{\"type\":\"tool_use\",\"id\":\"a\",\"name\":\"t\",\"input\":{\"a\":1}}],\"stop_reason\":\"max_tokens\"}",
     ],
 };
@@ -35,6 +42,10 @@ const WAYS: &[(Dialect, Framing)] = &[
     (Dialect::Ollama, Framing::Lines),
     (Dialect::Chat, Framing::Whole),
     (Dialect::Anthropic, Framing::Whole),
+    (Dialect::Responses, Framing::Events),
+    (Dialect::Responses, Framing::Whole),
+    (Dialect::Gemini, Framing::Events),
+    (Dialect::Gemini, Framing::Whole),
 ];
 
 fn model_stream(bytes: &[u8]) {

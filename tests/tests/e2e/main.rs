@@ -76,6 +76,7 @@ mod resources;
 mod restarts;
 mod rmcp;
 mod runtimes;
+mod sampling;
 mod secrets;
 mod service;
 mod shutdown;

@@ -48,7 +48,7 @@ pub struct No {
     /// The reason; the model is told
     #[arg(value_name = "REASON")]
     pub reason: Vec<String>,
-    /// Do not let this AI client ask for this again
+    /// Do not let this AI client or server ask for this again
     #[arg(long, conflicts_with = "reason")]
     pub never: bool,
 }

@@ -8,7 +8,8 @@ use super::ToolUse;
 /// Ask a language model
 ///
 /// The answer is printed as it comes. Ctrl-C ends it and keeps what has come. At a terminal a last line says
-/// how many tokens it took. With --json: the whole answer at its end.
+/// how many tokens it took, and what they cost. With --json each event is a line, and the last line is the
+/// whole answer.
 ///
 /// The question goes to the model's provider and to nobody else. Without --model the model is that of
 /// `harbor models default`, else the first one of the first provider.
@@ -38,12 +39,24 @@ pub struct AskOptions {
     /// Show the model this image (PNG, JPEG, GIF, WebP; 5 MB); up to 8 times
     #[arg(long = "image", value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub images: Vec<String>,
+    /// Show the model this file: a text (1 MB), or an image; up to 8 times
+    #[arg(long = "file", value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub files: Vec<String>,
+    /// Print the first code block of the answer and nothing else; the whole answer if it has none
+    #[arg(short = 'x', long)]
+    pub extract: bool,
     /// Make the answer follow the JSON Schema of this file
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub schema: Option<String>,
     /// The most tokens of the answer
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..))]
     pub max_tokens: Option<u32>,
+    /// The randomness of the answer, 0 to 2; a model that takes none answers without
+    #[arg(long, value_name = "N", conflicts_with = "tools")]
+    pub temperature: Option<String>,
+    /// How hard the model thinks first: `low`, `medium`, `high`, or another word of its provider
+    #[arg(long, value_name = "LEVEL", value_parser = NonEmptyStringValueParser::new(), conflicts_with = "tools")]
+    pub effort: Option<String>,
     #[command(flatten)]
     pub using: ToolUse,
 }

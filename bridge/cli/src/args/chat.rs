@@ -19,6 +19,12 @@ pub struct Chat {
     /// Go on with this session: its ID, or the beginning of it; a new one if absent
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub session: Option<String>,
+    /// Go on with the session that was used last
+    #[arg(short = 'c', long = "continue", conflicts_with_all = ["session", "private"])]
+    pub goes_on: bool,
+    /// Instructions for the model, sent before each of your messages
+    #[arg(long, value_name = "TEXT")]
+    pub system: Option<String>,
     /// The model: PROVIDER:MODEL, or a name at the default provider
     #[arg(long)]
     pub model: Option<String>,

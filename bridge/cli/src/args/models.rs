@@ -6,6 +6,7 @@
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand, ValueHint};
 use harbor_ipc_proto::model::{Dialect, Kind};
+use harbor_policy::models::Use;
 
 #[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
 pub enum Models {
@@ -32,15 +33,55 @@ pub enum Models {
         /// The provider's id
         id: String,
     },
-    /// Show or set the default model
+    /// Show or set the default model, or the model for a use
+    ///
+    /// `fast` is for short answers that should come at once, `vision` for requests with pictures that name no model.
+    ///
+    /// Example: `harbor models default --for vision lab:qwen3-vl`
     Default {
         /// The model as `harbor models` shows it; or a provider's id: its first model (default: show it)
+        #[arg(conflicts_with = "forget")]
         model: Option<String>,
+        /// The use; without it, all requests that name no model
+        #[arg(long = "for", value_name = "USE", value_parser = PossibleValuesParser::new(Use::ALL.map(Use::name)))]
+        of: Option<String>,
+        /// The use has no model of its own any more
+        #[arg(long, requires = "of")]
+        forget: bool,
+    },
+    /// Show, give or take away names of models
+    ///
+    /// A name stands for its model wherever a model is named: on the command line, in a chat, on a web page.
+    ///
+    /// Example: `harbor models alias fast ollama:qwen3:4b`
+    Alias {
+        /// The name (default: show all)
+        name: Option<String>,
+        /// The model as `harbor models` shows it
+        #[arg(conflicts_with = "remove")]
+        model: Option<String>,
+        /// Take the name away; the model stays
+        #[arg(long, requires = "name")]
+        remove: bool,
+    },
+    /// State the window of a model: how many tokens it can take at once
+    ///
+    /// Harbor shortens conversations by this number, and has Ollama load the model with it at most. `default` takes it
+    /// back, with what Harbor has learned of the window: then the provider's word holds.
+    ///
+    /// Example: `harbor models set lab:qwen3 --context 65536`
+    Set {
+        /// The model as `harbor models` shows it
+        model: String,
+        /// The window in tokens, at least 1024, or `default`
+        #[arg(long, value_name = "N", value_parser = tokens)]
+        context: Option<Tokens>,
     },
     /// Look for programs on this machine that run models, and for keys in the bridge's environment
     ///
     /// Harbor sends nothing more to the programs that it finds before you add them.
     Detect,
+    Transcribe(Recording),
     /// Show how many tokens models have used, by day, model and who asked
     Usage,
     /// Show or set the daily token budgets
@@ -50,7 +91,7 @@ pub enum Models {
     ///
     /// Example: `harbor models budget https://chat.example --tokens 200000`
     Budget {
-        /// An origin, client://NAME, owner, or '*': everybody together; all are shown if absent
+        /// An origin, client://NAME, server:NAME, owner, or '*': everybody together; all are shown if absent
         principal: Option<String>,
         /// The tokens of a day, or `default`: forget what was set
         #[arg(long, value_name = "N", value_parser = tokens, requires = "principal")]
@@ -58,7 +99,25 @@ pub enum Models {
     },
 }
 
-/// A number of tokens a day.
+/// Make a text of a recording of speech
+///
+/// The recording goes to the model's provider: OpenAI, or a server that speaks as it does, on this machine too.
+///
+/// Example: `harbor models transcribe note.m4a --model openai:gpt-4o-mini-transcribe`
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub struct Recording {
+    /// The recording: WAV, MP3, M4A, Ogg, FLAC or WebM, at most 25 MB
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub file: String,
+    /// The model; the first whose name says that it transcribes, if absent
+    #[arg(long)]
+    pub model: Option<String>,
+    /// The language that is spoken, like `en`; the model finds out if absent
+    #[arg(long)]
+    pub language: Option<String>,
+}
+
+/// A number of tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tokens {
     Most(u64),

@@ -5,7 +5,7 @@
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, value_parser};
-use harbor_ipc_proto::client::{Attempts, Instance, RestartWhen, Supervision};
+use harbor_ipc_proto::client::{Attempts, Instance, RestartWhen, Sampling, Supervision};
 
 use super::values::{duration, in_millis, millis, one_of};
 
@@ -101,6 +101,9 @@ struct ModelOptions {
     /// Its tools that may destroy something
     #[arg(long, value_name = "TOOL,…", value_delimiter = ',')]
     destroys: Vec<String>,
+    /// If your language model answers what it asks of one: after your yes (ask, default), always (allow), never (deny)
+    #[arg(long, value_name = "WHEN", value_parser = one_of(["ask", "allow", "deny"], sampling))]
+    sampling: Option<Sampling>,
 }
 
 impl SupervisionOptions {
@@ -127,6 +130,7 @@ impl SupervisionOptions {
             reads: named(models.reads),
             writes: named(models.writes),
             destroys: named(models.destroys),
+            sampling: models.sampling,
         }
     }
 }
@@ -134,6 +138,10 @@ impl SupervisionOptions {
 /// As [`restart`].
 fn instance(text: &str) -> Option<Instance> {
     Instance::ALL.into_iter().find(|instance| instance.as_str().replace('_', "-") == text)
+}
+
+fn sampling(text: &str) -> Option<Sampling> {
+    Sampling::ALL.into_iter().find(|setting| setting.as_str() == text)
 }
 
 /// Reads the word of the wire, typed with `-` for `_`.
@@ -181,6 +189,7 @@ const SETTINGS: &[(&str, &str)] = &[
     ("reads", "reads"),
     ("writes", "writes"),
     ("destroys", "destroys"),
+    ("sampling", "sampling"),
 ];
 
 /// The value of `--reset`: the setting behind the name of an option.

@@ -13,7 +13,7 @@ use harbor_ipc_proto::client::{
     Approval, ApprovalsAnswer, ApprovalsList, ApprovalsListResult, ApprovalsRevoke, StandingAnswer,
 };
 
-use self::words::{covered_by, covers, leaving, names, offered, who, whose};
+use self::words::{covered_by, covers, leaving, names, offered, wanted, who, whose};
 use super::ids::{meant, short};
 use super::printing::{count, print};
 use crate::args::{Approvals, No, RevokeAnswer, Yes};
@@ -113,7 +113,7 @@ fn about(question: &Approval, now: u64) -> String {
     let mut lines = vec![
         ("question", flatten(&question.id)),
         ("who", format!("{}{}", who(question), flatten(&chat.unwrap_or_default()))),
-        ("wants", format!("to call {}, which {}", flatten(&question.tool), flatten(&question.effect))),
+        ("wants", wanted_of(question)),
         ("why", flatten(&question.why)),
     ];
     lines.extend(leaving(question).map(|text| ("leaves", text)));
@@ -121,6 +121,13 @@ fn about(question: &Approval, now: u64) -> String {
     lines.push(("asked", format!("{}; {waits}", when::ago(question.since, now))));
     lines.push(("yes for", offered(question).join(", ")));
     lines.iter().map(|(title, text)| format!("{title:<9}  {text}\n")).collect()
+}
+
+fn wanted_of(question: &Approval) -> String {
+    match &*question.who {
+        "server" => wanted(question),
+        _ => format!("{}, which {}", wanted(question), flatten(&question.effect)),
+    }
 }
 
 /// The arguments whole, with nothing hidden.

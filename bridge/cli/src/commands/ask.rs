@@ -5,10 +5,11 @@
 //!                 Ctrl-C ─► cancel ─┘   what came stays
 //! ```
 //!
-//! Owns how a conversation of one question looks. Must never print the model's thoughts, nor wait for a
+//! Owns how a conversation of one question looks; as JSON each event is a line, and the answer is the last. Must never print the model's thoughts, nor wait for a
 //! reader: the bridge sends no more than was read.
 
 pub mod chat_request;
+pub mod code_block;
 mod tools;
 
 use std::io::{self, IsTerminal as _};
@@ -21,6 +22,7 @@ use nix::sys::signal::{Signal, raise};
 
 pub use self::chat_request::chat;
 pub use self::tools::{run as run_with_tools, wanted};
+use super::sessions::transcript::words;
 use super::signals::Signals;
 use super::turn::ending::tokens;
 use crate::client::{Canceller, Client};
@@ -40,18 +42,25 @@ struct AnswerPrinter<'a> {
     screen: &'a mut Screen,
     /// The status line, shown until the first word comes.
     status: Option<Status>,
+    /// True if only the code block of the answer is printed, at the end.
+    extracts: bool,
     /// True if the last line has ended, or if there is nothing yet.
     is_at_margin: bool,
 }
 
-pub fn run(mut client: Client, chat: &LlmChat, screen: &mut Screen) -> Result<(), Failure> {
+pub fn run(mut client: Client, chat: &LlmChat, extracts: bool, screen: &mut Screen) -> Result<(), Failure> {
     obey_signals(&client)?;
     let status = Status::is_visible().then(|| Status::new("waiting for the model …"));
-    let mut shown = AnswerPrinter { screen, status, is_at_margin: true };
+    let mut shown = AnswerPrinter { screen, status, extracts, is_at_margin: true };
     let answered = asked(&mut client, chat, &mut shown);
     shown.end_line()?;
     match answered {
-        Ok(answer) => finish(&answer, shown.screen),
+        Ok(answer) => {
+            if extracts && !shown.screen.json {
+                extract(&words(answer.response.message.content.as_ref()), shown.screen)?;
+            }
+            finish(&answer, shown.screen)
+        }
         Err(Failure::Refused(refusal)) if refusal.is(Code::Cancelled) => {
             remark("harbor: the answer was cancelled; the part that arrived stands above");
             Err(Failure::Said(Exit::Failed))
@@ -79,12 +88,19 @@ fn asked(
 
 impl AnswerPrinter<'_> {
     fn take(&mut self, push: &LlmEvent) -> Result<(), Failure> {
+        if self.screen.json {
+            return Ok(self.screen.event(&push.event)?);
+        }
         match (&*push.event.r#type, &push.event.text) {
-            ("text", Some(text)) if !text.is_empty() => {
+            ("text", Some(text)) if !text.is_empty() && !self.extracts => {
                 self.status = None;
                 self.is_at_margin = text.ends_with('\n');
                 self.screen.piece(text)?;
             }
+            ("loading", _) => match &mut self.status {
+                Some(status) => status.show("the provider loads the model …"),
+                None => remark("harbor: the provider loads the model, which may take minutes"),
+            },
             ("reasoning", _) => self.status.iter_mut().for_each(|status| status.show("the model thinks …")),
             _ => {}
         }
@@ -101,11 +117,23 @@ impl AnswerPrinter<'_> {
     }
 }
 
+/// Prints the first code block of an answer; all of an answer that has none.
+pub fn extract(answer: &str, screen: &mut Screen) -> Result<(), Failure> {
+    Ok(screen.text(code_block::first(answer).unwrap_or(answer))?)
+}
+
 fn finish(answer: &Answer<LlmChatResult>, screen: &mut Screen) -> Result<(), Failure> {
     if screen.json {
-        screen.json(&answer.to_json())?;
+        screen.json_line(&answer.to_json())?;
     } else if io::stderr().is_terminal() {
         remark(&format!("{}:{}: {}", answer.provider, answer.model, tokens(&answer.response.usage)));
+    }
+    if let Some(details) = answer.response.details.as_ref().filter(|details| !details.left_out.is_empty()) {
+        let left_out = details.left_out.join(", ");
+        remark(&format!(
+            "harbor: {}:{} refuses {left_out}, so it was left out",
+            answer.provider, answer.model
+        ));
     }
     match &*answer.response.finishReason {
         "length" => remark("harbor: the answer was cut off at its token limit"),
@@ -168,8 +196,9 @@ mod tests {
         let bridge = thread::spawn(move || serve(theirs, &answers));
         let (paper, mut client) = (Paper::default(), Client::over(ours));
         let mut screen = paper.screen(json, false);
-        let mut shown = AnswerPrinter { screen: &mut screen, status: None, is_at_margin: true };
-        let chat = chat_request::plain("hi", !json);
+        let mut shown =
+            AnswerPrinter { screen: &mut screen, status: None, extracts: false, is_at_margin: true };
+        let chat = chat_request::plain("hi");
         let answered = asked(&mut client, &chat, &mut shown).and_then(|answer| {
             shown.end_line()?;
             finish(&answer, shown.screen)
@@ -219,8 +248,10 @@ mod tests {
             let (_, _, answered) = ran(false, &[super::super::rig::error(code)]);
             assert_eq!(answered.unwrap_err().of_question().number(), number, "{code}");
         }
-        let (printed, _, answered) = ran(true, &[answer("error")]);
-        assert!(printed.contains("\"finishReason\":\"error\""), "{printed}");
+        let (printed, _, answered) = ran(true, &[push(0, "text", "a "), answer("error")]);
+        let lines: Vec<_> = printed.lines().collect();
+        assert_eq!(lines[0], r#"{"type":"text","text":"a "}"#);
+        assert!(lines.len() == 2 && lines[1].contains("\"finishReason\":\"error\""), "{printed}");
         assert_eq!(answered.unwrap_err().number(), 5);
     }
 }

@@ -7,6 +7,7 @@ mod add;
 mod approvals;
 mod arguments;
 mod ask;
+mod attach;
 mod audit;
 mod auth;
 mod bridge;
@@ -201,8 +202,8 @@ fn upgrade_servers(wanted: &Upgrade, screen: &mut Screen) -> Result<(), Failure>
 
 fn ask_model(question: &AskOptions, screen: &mut Screen) -> Result<(), Failure> {
     if question.using.tools.is_empty() {
-        let chat = ask::chat(question, screen.json)?;
-        return ask::run(connect()?, &chat, screen);
+        let chat = ask::chat(question)?;
+        return ask::run(connect()?, &chat, question.extract, screen);
     }
     let wanted = ask::wanted(question)?;
     ask::run_with_tools(connect()?, &wanted, &paths()?, screen)

@@ -2,15 +2,17 @@
 //!
 //! Owns the tables and the next step where there is nothing yet. Must never print a key, nor take one from the command line.
 
+mod names;
 mod tables;
+mod transcribing;
 
 use std::time::Duration;
 
 use harbor_ipc_proto::client::{
     BudgetView, LlmAddProvider, LlmCheckProvider, LlmCheckProviderResult, LlmDetect, LlmGetActive,
     LlmGetActiveResult, LlmListBudgets, LlmListModels, LlmListProviders, LlmListProvidersResult,
-    LlmRemoveProvider, LlmSetActive, LlmSetApiKey, LlmSetBudget, LlmSetModel, LlmUsage, ModelView,
-    ProviderView,
+    LlmRemoveProvider, LlmSetActive, LlmSetApiKey, LlmSetBudget, LlmSetModel, LlmSetModelOptions, LlmUsage,
+    ModelView, ProviderView,
 };
 use harbor_policy::models::{TYPES, is_local};
 use harbor_policy::suggest::hint;
@@ -39,9 +41,17 @@ pub fn run(client: &mut Client, wanted: &Models, screen: &mut Screen) -> Result<
         Models::Remove { id } => remove(client, id, screen),
         Models::Key { id } => key(client, id, screen),
         Models::Check { id } => check(client, id, screen),
-        Models::Default { model: Some(model) } => default(client, model, screen),
-        Models::Default { model: None } => show_default(client, screen),
+        Models::Default { of: Some(of), model, forget } => {
+            names::for_use(client, of, model.as_deref(), *forget, screen)
+        }
+        Models::Default { model: Some(model), .. } => default(client, model, screen),
+        Models::Default { model: None, .. } => show_default(client, screen),
+        Models::Alias { name: Some(name), remove: true, .. } => names::remove(client, name, screen),
+        Models::Alias { name: Some(name), model: Some(model), .. } => names::add(client, name, model, screen),
+        Models::Alias { name, .. } => names::list(client, name.as_deref(), screen),
+        Models::Set { model, context } => set(client, model, *context, screen),
         Models::Detect => detect(client, screen),
+        Models::Transcribe(recording) => transcribing::run(client, recording, screen),
         Models::Usage => usage(client, screen),
         Models::Budget { principal: Some(principal), tokens: Some(tokens) } => {
             set_budget(client, principal, *tokens, screen)
@@ -204,6 +214,21 @@ fn default(client: &mut Client, model: &str, screen: &mut Screen) -> Result<(), 
     }
     let answer = client.ask(&LlmSetModel { model_id: model.to_owned() }, PATIENT)?;
     print(screen, &answer, |set| used(&set.active, Some(&set.model)))
+}
+
+fn set(
+    client: &mut Client,
+    model: &str,
+    context: Option<Tokens>,
+    screen: &mut Screen,
+) -> Result<(), Failure> {
+    let context_window = match context {
+        Some(Tokens::Most(window)) => Some(window),
+        Some(Tokens::Default) => None,
+        None => return Err(Failure::Usage("say what to set: --context N, or --context default".into())),
+    };
+    let ask = LlmSetModelOptions { model: model.to_owned(), context_window };
+    print(screen, &client.ask(&ask, PATIENT)?, |set| tables::window(&set.model))
 }
 
 fn detect(client: &mut Client, screen: &mut Screen) -> Result<(), Failure> {

@@ -44,6 +44,14 @@ pub fn id_of(client: &mut Client, typed: &str) -> Result<String, Failure> {
     Ok(meant(ids, typed, ("sessions", "`harbor sessions`"))?.unwrap_or_else(|| typed.to_owned()))
 }
 
+/// The session that was used last.
+pub fn last_used(client: &mut Client) -> Result<String, Failure> {
+    let all = client.ask(&wish(None), QUICK)?.into_value().sessions;
+    let last = all.into_iter().max_by_key(|session| session.updatedAt);
+    let none = || Failure::Usage("there is no session to go on with yet; `harbor chat` begins one".into());
+    last.map(|session| session.id).ok_or_else(none)
+}
+
 fn wish(query: Option<String>) -> ChatListSessions {
     ChatListSessions { limit: Some(ALL), query, offset: None }
 }

@@ -9,8 +9,8 @@ use harbor_client::terminal::remark;
 use harbor_home::Paths;
 use harbor_ipc_proto::client::{
     AgentStatus, CallCounts, CatalogStatus, ClientCounts, GetServerStatus, GetServerStatusResult, Health,
-    HealthView, InstalledView, InstanceStatus, ServerStatus, ServerView, Status, StatusUpdate, StatusView,
-    SubscribeStatus, UsageSample,
+    HealthView, InstalledView, InstanceStatus, Sampling, ServerStatus, ServerView, Status, StatusUpdate,
+    StatusView, SubscribeStatus, UsageSample,
 };
 
 use super::list::{shown, state};
@@ -86,6 +86,8 @@ fn describe_one(answer: &GetServerStatusResult) -> String {
     lines.extend(server.image.as_ref().map(|image| format!("image      {}", flatten(&image.reference))));
     let locked = lost(server, package).or_else(|| locked(server, package));
     lines.extend(locked.map(|locked| format!("locked     {locked}")));
+    let sampling = server.supervision.sampling.filter(|setting| *setting != Sampling::Ask);
+    lines.extend(sampling.map(|setting| format!("sampling   {}", setting.as_str())));
     lines.extend(server.last_error.as_ref().map(|last| format!("last end   {}", flatten(last))));
     lines.push(match answer.can_start {
         true => "start      can start".into(),

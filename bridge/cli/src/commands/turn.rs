@@ -96,7 +96,12 @@ impl Alongside<ChatEventPush> for Turn<'_, '_> {
 
     fn on_push(&mut self, push: ChatEventPush, client: &mut Client) -> Result<(), Failure> {
         match push.session_id == self.session {
-            true => self.show(push.event, client),
+            true => {
+                if self.console.screen.json {
+                    self.console.screen.event(&push.event)?;
+                }
+                self.show(push.event, client)
+            }
             false => Ok(()),
         }
     }

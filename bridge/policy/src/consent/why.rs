@@ -15,6 +15,8 @@ pub enum Why {
     Leaves,
     /// The client was not given this source.
     FirstUse,
+    /// A server wants a language model's answer.
+    Sampling,
 }
 
 impl Why {
@@ -27,6 +29,7 @@ impl Why {
             Self::Destroys => "destroys",
             Self::Leaves => "leaves",
             Self::FirstUse => "first_use",
+            Self::Sampling => "sampling",
         }
     }
 
@@ -39,6 +42,7 @@ impl Why {
             Self::Destroys => "it may delete or overwrite something",
             Self::Leaves => "private data would leave",
             Self::FirstUse => "you have not let it use this yet",
+            Self::Sampling => "it wants a language model of yours to answer it",
         }
     }
 }

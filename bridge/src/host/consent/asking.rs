@@ -29,6 +29,9 @@ use crate::host::news::{HostEvent, Listeners};
 /// Most questions that may be open or missed.
 const MOST: usize = 256;
 
+/// The word for a server that wants a language model's answer, among those who act.
+pub(super) const SERVER: &str = "server";
+
 /// The person's answer to a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Decision {
@@ -122,10 +125,10 @@ impl OpenApprovals {
         self.make_room();
         self.open.borrow_mut().insert(asked.approval.id.clone(), asked.clone());
         let is_seen =
-            chat.is_some() && asked.approval.who == "chat" || self.faces.get() > 0 || form.is_some();
+            chat.is_some() && asked.approval.session_id.is_some() || self.faces.get() > 0 || form.is_some();
         let mut open = OpenApprovalGuard { questions: self, asked: asked.clone(), chat, stays: false };
         // A question that ends with its chat does not stay: no later call could use the answer.
-        let may_stay = matches!(&*asked.approval.who, "page" | "client");
+        let may_stay = matches!(&*asked.approval.who, "page" | "client" | SERVER);
         if !is_seen {
             open.stays = may_stay;
             return Decision::Nobody;
@@ -181,6 +184,12 @@ impl OpenApprovals {
         self.open.borrow().values().filter(is_of).count()
     }
 
+    /// Drops the missed questions of a principal: a newer one stands for them.
+    pub fn forget_missed(&self, principal: &str) {
+        let is_missed = |asked: &OpenApproval| asked.approval.principal == principal && !asked.is_waiting();
+        self.open.borrow_mut().retain(|_, asked| !is_missed(asked));
+    }
+
     /// Drops the oldest missed questions where there are too many.
     fn make_room(&self) {
         let missed = self.all().into_iter().filter(|asked| !asked.is_waiting());
@@ -210,6 +219,25 @@ impl OpenApproval {
         };
         let (client, answer) = (caller.sender().client, RefCell::new(Some(sender)));
         (Self { approval, wanted, asker, shown, client, answer, missed: Cell::default() }, receiver)
+    }
+
+    /// A question about what a server asks of a model during a call of the connection `client`.
+    pub fn about_model(
+        approval: Approval,
+        wanted: QuestionedCall,
+        client: u64,
+    ) -> (Self, oneshot::Receiver<Decision>) {
+        let (sender, receiver) = oneshot::channel();
+        let answer = RefCell::new(Some(sender));
+        (
+            Self { approval, wanted, asker: None, shown: None, client, answer, missed: Cell::default() },
+            receiver,
+        )
+    }
+
+    /// True if a server wants a language model's answer.
+    pub fn is_about_model(&self) -> bool {
+        *self.approval.reason == *Why::Sampling.word()
     }
 
     /// True if the question is about a source that its client was not given.

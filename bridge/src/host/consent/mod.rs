@@ -18,9 +18,12 @@ mod first_use;
 mod guard;
 mod pace;
 pub mod requested_call;
+mod sampling;
+pub mod sampling_call;
 mod standing;
 
 pub(super) use self::call_refusals::changed_twice;
+pub use self::sampling::WantedModel;
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};

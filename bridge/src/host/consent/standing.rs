@@ -8,7 +8,7 @@ use std::sync::Arc;
 use harbor_home::clock::{boot_clock, wall_clock};
 use harbor_home::instance::random_token;
 use harbor_ipc_proto::client::envelope::ErrorBody;
-use harbor_ipc_proto::client::{Approval, StandingAnswer};
+use harbor_ipc_proto::client::{Approval, Sampling, StandingAnswer};
 use harbor_ipc_proto::codes::Code;
 use harbor_policy::consent::answers::{A_WHILE, Cover, RememberedAnswer};
 use harbor_policy::consent::{Names, Who};
@@ -230,6 +230,10 @@ impl Host {
         let Some((asked, waits)) = questions.answer(id, &decision) else { return Ok(false) };
         match (decision, &asked.asker) {
             _ if waits => {}
+            (decision @ (Decision::Yes(Cover::Always) | Decision::Never), _) if asked.is_about_model() => {
+                let word = if decision == Decision::Never { Sampling::Deny } else { Sampling::Allow };
+                self.keep_sampling(&asked.wanted.source, asked.client, word).await?;
+            }
             (decision, Some(asker)) if asked.is_first_use() => {
                 // A no is told to whoever waits, and nobody does.
                 let _ = self.take_first_use(asker, &asked.wanted, &decision).await;

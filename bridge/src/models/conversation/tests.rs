@@ -105,11 +105,13 @@ fn what_cannot_be_read_is_refused() {
 fn what_is_used_is_the_providers_word_or_an_estimate() {
     let mut answer = PartialAnswer::default();
     answer.take(&Event::Text("x".repeat(30)), "p", "m");
-    let estimated = answer.used(7);
+    let estimated = answer.used(7, None);
     assert_eq!((estimated.input, estimated.output, estimated.exactness), (7, 10, Exactness::Estimated));
     let usage =
         Usage { input_tokens: Some(5), output_tokens: Some(3), cached_tokens: Some(2), ..Usage::default() };
     answer.take(&Event::Usage(usage), "p", "m");
-    let exact = TokenUsage { input: 5, output: 3, cached: 2, reasoning: 0, exactness: Exactness::Exact };
-    assert_eq!(answer.used(7), exact);
+    let cost = Cost { microdollars: 0, unpriced: 0 };
+    let exact =
+        TokenUsage { input: 5, output: 3, cached: 2, reasoning: 0, exactness: Exactness::Exact, cost };
+    assert_eq!(answer.used(7, Some(Price::FREE)), exact);
 }

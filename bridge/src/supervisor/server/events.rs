@@ -72,7 +72,7 @@ impl Server {
     }
 
     /// A remark of the bridge's own in the server's log.
-    pub(super) fn remark(&self, text: String) {
+    pub fn remark(&self, text: String) {
         self.add_line(Line { timestamp: wall_clock(), source: Source::Harbor, level: None, text });
     }
 

@@ -41,6 +41,7 @@ test("of a model is said where it runs, what its provider says that it can, and 
   assert.deepEqual(marksOf({ ...MODEL, context_window: 128_000, tools: false, vision: true, reasoning: true }), ["128k tokens", "no tools", "sees pictures", "thinks first"]);
   assert.deepEqual(marksOf({ ...MODEL, context_window: 512, tools: true, vision: false }), ["512 tokens", "tools", "no pictures"]);
   assert.deepEqual([priceWords(MODEL), placeWords(MODEL)], ["price unknown", "Leaves this machine"]);
+  assert.equal(priceWords({ is_local: false, input_price: 2_500_000, output_price: 10_000_000 }), "$2.50 in, $10.00 out a million tokens");
   assert.deepEqual([priceWords({ is_local: true }), placeWords({ is_local: true })], ["free", "On this machine"]);
   assert.match(whereWords("openai", "OpenAI", true), /^Leaves this machine: OpenAI gets/);
   assert.match(whereWords("openai-compatible", "", false), /only if/);
@@ -54,10 +55,11 @@ test("models are found by all words of a search", () => {
 });
 
 test("usage says who asked, what is an estimate, and what each may take", () => {
-  const row = { requests: 1, input_tokens: 1_234, output_tokens: 0, cached_tokens: 0, reasoning_tokens: 0, exactness: "estimated" } as ModelUsage;
-  assert.deepEqual(numbers(row), ["1", "about 1,234", "0"]);
-  assert.deepEqual(numbers({ ...row, exactness: "exact" }), ["1", "1,234", "0"]);
-  assert.deepEqual(["owner", "*", "https://a.example"].map(whoWords), ["You", "Everybody together", "a.example"]);
+  const row = { requests: 1, input_tokens: 1_234, output_tokens: 0, cached_tokens: 0, reasoning_tokens: 0, exactness: "estimated", cost_microdollars: 4_200, unpriced_requests: 0 } as ModelUsage;
+  assert.deepEqual(numbers(row), ["1", "about 1,234", "0", "$0.0042"]);
+  assert.deepEqual(numbers({ ...row, exactness: "exact", unpriced_requests: 1 }), ["1", "1,234", "0", "unknown"]);
+  assert.equal(numbers({ ...row, requests: 3, unpriced_requests: 1 })[3], "$0.0042 without 1");
+  assert.deepEqual(["owner", "*", "https://a.example", "server:time"].map(whoWords), ["You", "Everybody together", "a.example", "time (a server)"]);
   const budgets = { list: [{ principal: "https://a.example", tokens_per_day: 7, is_set: true, used: 1, reserved: 0 }], ofAnOrigin: 50_000 };
   assert.deepEqual(["owner", "*", "https://a.example", "client://c"].map((one) => limitWords(one, budgets)), ["no limit", "no limit", "7", "50,000"]);
 });
@@ -77,7 +79,7 @@ test("an address that takes a switch is not added, and the command is given", ()
 });
 
 test("where keys are made is a page over https, and none that an object brings along", () => {
-  for (const type of ["openai", "anthropic", "openrouter", "mistral", "groq", "deepseek"]) assert.match(keyPageOf(type) ?? "", /^https:\/\//);
+  for (const type of ["openai", "anthropic", "openrouter", "mistral", "groq", "deepseek", "gemini"]) assert.match(keyPageOf(type) ?? "", /^https:\/\//);
   assert.equal(keyPageOf("constructor"), undefined);
 });
 

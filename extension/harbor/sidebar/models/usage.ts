@@ -6,6 +6,7 @@ import type { Budget, ModelUsage } from "../../../shared/protocol/generated/mess
 import { shareOf } from "../budget.ts";
 import { type Child, type VNode, h } from "../dom.ts";
 import type { Hands } from "../hands.ts";
+import { dollars } from "../money.ts";
 import { failure, oneLine } from "../parts.ts";
 import { hrefOf, parseRoute } from "../route.ts";
 import { limitOf } from "../views/budget.ts";
@@ -30,7 +31,7 @@ export function usagePart(hands: Hands): Child[] {
 }
 
 function table(caption: string, first: string, rows: ModelUsage[], name: (row: ModelUsage) => Child, limit?: (row: ModelUsage) => string): VNode {
-  const heads = [first, "Requests", "In", "Out", ...(limit === undefined ? [] : ["Limit a day"])];
+  const heads = [first, "Requests", "In", "Out", "Cost", ...(limit === undefined ? [] : ["Limit a day"])];
   return h(
     "table.usage",
     { key: caption },
@@ -41,9 +42,15 @@ function table(caption: string, first: string, rows: ModelUsage[], name: (row: M
 }
 
 /** The numbers of a row. */
-export function numbers({ requests, input_tokens, output_tokens, exactness }: ModelUsage): string[] {
+export function numbers({ requests, input_tokens, output_tokens, exactness, cost_microdollars: cost, unpriced_requests: unpriced }: ModelUsage): string[] {
   const tokens = (number: number) => `${exactness === "exact" || number === 0 ? "" : "about "}${number.toLocaleString("en")}`;
-  return [requests.toLocaleString("en"), tokens(input_tokens), tokens(output_tokens)];
+  return [requests.toLocaleString("en"), tokens(input_tokens), tokens(output_tokens), costWords(cost, unpriced, requests)];
+}
+
+/** What requests cost, as far as their prices are known. */
+function costWords(cost: number, unpriced: number, requests: number): string {
+  if (unpriced === 0) return dollars(cost);
+  return unpriced >= requests ? "unknown" : `${dollars(cost)} without ${unpriced}`;
 }
 
 /** Who asked, with the way to where that one's limit stands. */

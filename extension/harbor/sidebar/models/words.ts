@@ -4,6 +4,7 @@
 
 import type { Model, Provider } from "../../../shared/protocol/generated/messages.ts";
 import { type VNode, h } from "../dom.ts";
+import { dollars } from "../money.ts";
 import { hostOf } from "../site.ts";
 import type { Tone } from "../words.ts";
 import type { Checked } from "./known.ts";
@@ -83,9 +84,10 @@ export function marksOf({ context_window: window, tools, vision, reasoning }: Mo
   return marks.filter((mark) => mark !== undefined);
 }
 
-/** What a model costs. The bridge knows no prices of services. */
-export function priceWords({ is_local: local }: Pick<Model, "is_local">): string {
-  return local ? "free" : "price unknown";
+/** What a million tokens of a model cost. */
+export function priceWords({ is_local: local, input_price: input, output_price: output }: Pick<Model, "is_local" | "input_price" | "output_price">): string {
+  if (local) return "free";
+  return input === undefined || output === undefined ? "price unknown" : `${dollars(input)} in, ${dollars(output)} out a million tokens`;
 }
 
 /** The models that have all words of a search in their ids. */
@@ -98,6 +100,7 @@ export function matching(models: Model[], query: string): Model[] {
 export function whoWords(principal: string): string {
   if (principal === "owner") return "You";
   if (principal === "*") return "Everybody together";
+  if (principal.startsWith("server:")) return `${principal.slice("server:".length)} (a server)`;
   return hostOf(principal);
 }
 
@@ -109,6 +112,7 @@ const KEY_PAGES: { [type: string]: string } = {
   mistral: "https://console.mistral.ai/api-keys",
   groq: "https://console.groq.com/keys",
   deepseek: "https://platform.deepseek.com/api_keys",
+  gemini: "https://aistudio.google.com/apikey",
 };
 
 export function keyPageOf(type: string): string | undefined {

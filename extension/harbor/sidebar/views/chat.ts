@@ -4,6 +4,7 @@
 
 import { openTab, sessionStore } from "../../../shared/browser/api.ts";
 import type { Fields } from "../../../shared/ports/wire.ts";
+import type { ChatUsage } from "../../../shared/protocol/generated/messages.ts";
 import { forgetPrompts } from "../chat/actions.ts";
 import { numbered } from "../chat/attaching.ts";
 import { chatMenu } from "../chat/chat_menu.ts";
@@ -23,6 +24,7 @@ import type { Item } from "../chat/transcript.ts";
 import { waitsLine } from "../chat/waits.ts";
 import { type Child, type VNode, h } from "../dom.ts";
 import type { Hands, View } from "../hands.ts";
+import { dollars } from "../money.ts";
 import { button, failure, lines, notice, oneLine, waiting } from "../parts.ts";
 import { type Route, hrefOf } from "../route.ts";
 import type { Attached, Chat, Composing } from "../store.ts";
@@ -164,7 +166,13 @@ function usageLine(hands: Hands, now: Chat): VNode | undefined {
   const about = usage.exactness === "exact" ? "" : "about ";
   const cached = usage.cached_tokens > 0 ? `, ${usage.cached_tokens.toLocaleString("en")} from the cache` : "";
   const model = modelOf(hands);
-  return h("p.soft.usage", { key: "usage" }, `${about}${usage.input_tokens.toLocaleString("en")} tokens in${cached} · ${usage.output_tokens.toLocaleString("en")} out`, ...(model === undefined ? [] : [" · ", oneLine(model)]));
+  return h("p.soft.usage", { key: "usage" }, `${about}${usage.input_tokens.toLocaleString("en")} tokens in${cached} · ${usage.output_tokens.toLocaleString("en")} out${costOf(usage)}`, ...(model === undefined ? [] : [" · ", oneLine(model)]));
+}
+
+/** What a turn cost. A model on this machine is free, and that is not said each time. */
+function costOf({ exactness, cost_microdollars: cost }: ChatUsage): string {
+  if (cost === 0) return "";
+  return cost === undefined ? " · price unknown" : ` · ${exactness === "exact" ? "" : "about "}${dollars(cost)}`;
 }
 
 /** Escape stops the turn that is under way. */

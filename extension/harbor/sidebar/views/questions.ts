@@ -19,6 +19,9 @@ const READ = "questions";
 
 const NO_WORDS: { [answer: string]: string } = { no: "Don't allow", never: "Never for this app" };
 
+/** What the answers to a server are called that wants an answer of a model. */
+const SERVER_WORDS: { [answer: string]: string } = { once: "Allow this once", always: "Always allow this server", never: "Never for this server" };
+
 const STANDING_WORDS: { [covers: string]: string } = {
   once: "one call, when it is repeated",
   chat_tool: "this tool, in one chat",
@@ -116,7 +119,7 @@ function question(hands: Hands, one: Approval, inert: boolean): VNode {
     names.length === 0 ? undefined : h("p", {}, LEAVES_WORDS[0], oneLine(source), LEAVES_WORDS[1], foreign(names.join(", "))),
     whole === undefined ? argumentsOf(hands, id, fields) : lines(whole, "All arguments", Infinity),
     h("p.soft", {}, h("time", { datetime: new Date(since).toISOString() }, timeWords(since))),
-    h("div.buttons", {}, ...ordered.flatMap((answer) => [answerButton(hands, id, answer, inert), ...(answer === "no" && isHeard(one) ? [because(hands, id)] : [])])),
+    h("div.buttons", {}, ...ordered.flatMap((answer) => [answerButton(hands, one, answer, inert), ...(answer === "no" && isHeard(one) ? [because(hands, id)] : [])])),
     isHeard(one) ? becauseField(hands, id, (reason) => say(hands, id, "no", reason), stir) : undefined,
     failure(hands, answering(id)),
   );
@@ -131,9 +134,9 @@ function argumentsOf(hands: Hands, id: string, fields: ApprovalField[]): VNode {
 
 const answering = (id: string): string => `answer ${id}`;
 
-function answerButton(hands: Hands, id: string, answer: string, inert: boolean): Child {
+function answerButton(hands: Hands, { id, who }: Approval, answer: string, inert: boolean): Child {
   const [yes, no] = [ANSWER_WORDS[answer], NO_WORDS[answer]];
-  const words = yes ?? no;
+  const words = (who === "server" ? SERVER_WORDS[answer] : undefined) ?? yes ?? no;
   if (words === undefined) return undefined;
   const press = () => {
     if (yes === undefined || mayAllow(guard, performance.now())) say(hands, id, answer);
@@ -162,7 +165,7 @@ function showWhole(hands: Hands, id: string): void {
 }
 
 function stands(hands: Hands, { id, covers, principal, session_id: session, what, private: names, until }: StandingAnswer): VNode {
-  const whose = principal === "owner" ? `Your ${session === undefined ? "models" : `chat ${session.slice(0, 8)}`}` : callerWords({ who: principal.startsWith("client://") ? "client" : "page", principal });
+  const whose = principal === "owner" ? `Your ${session === undefined ? "models" : `chat ${session.slice(0, 8)}`}` : callerWords({ who: kindOf(principal), principal });
   const back = covers === "never" ? "Ask again" : "Revoke";
   return h(
     "li.server",
@@ -177,6 +180,8 @@ function stands(hands: Hands, { id, covers, principal, session_id: session, what
     failure(hands, revoking(id)),
   );
 }
+
+const kindOf = (principal: string): string => (principal.startsWith("client://") ? "client" : principal.startsWith("server:") ? "server" : "page");
 
 const revoking = (id: string | undefined): string => `revoke answer ${id ?? "all"}`;
 

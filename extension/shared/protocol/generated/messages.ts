@@ -906,6 +906,39 @@ export interface Requests {
     /** The model, as `provider:model` or by its name at the default provider. */
     model_id: string;
   };
+  /** States the window of a model, for a provider that does not tell it, or to have another one. Anything that Harbor has learned of the model's window is forgotten. */
+  llm_set_model_options: {
+    /** The model, as `provider:model`. */
+    model: string;
+    /** The window in tokens, at least 1024; absent: as the provider says. */
+    context_window?: number;
+  };
+  /** Lists the models that the person has given a name. */
+  llm_list_configured_models: Record<never, never>;
+  /** Gives a model a name, which stands for it wherever a model is named. A name that another model has goes over to this one. */
+  llm_add_configured_model: {
+    /** The model, as `provider:model`, or by its name if one provider lists it. */
+    model_id: string;
+    /** The name; absent: one that is made of the model's. */
+    name?: string;
+  };
+  /** Takes a name away. The model stays. */
+  llm_remove_configured_model: {
+    /** The name. */
+    name: string;
+  };
+  /** Has requests that name no model go to a named model. */
+  llm_set_configured_model_default: {
+    /** The name. */
+    name: string;
+  };
+  /** Says which model is for a use, if requests of that use name none. A use is also a name of its model. */
+  llm_set_default_for: {
+    /** `chat`; `fast`: short answers that should come at once; `vision`: requests with pictures; `transcription`. */
+    use: string;
+    /** The model, as in `llm_add_configured_model`; absent: the use has none of its own any more. */
+    model?: string;
+  };
   /** Says which provider and model serve requests that name none. */
   llm_get_active: Record<never, never>;
   /** Gives all settings about models. Of keys it names only their providers. */
@@ -994,7 +1027,7 @@ export interface Requests {
     /** The tab that asks. */
     tab_id?: number;
   };
-  /** Says how many tokens a model would read. A provider that can count without answering (Anthropic's format, llama-server) gets the conversation and counts them. For others they are estimated from the conversation's length. */
+  /** Says how many tokens a model would read. A provider that can count without answering (Anthropic's and Gemini's format, OpenAI, llama-server) gets the conversation and counts them. For others they are estimated from its length. */
   llm_count_tokens: {
     /** As in `llm_chat`. */
     messages: ChatMessage[];
@@ -1007,6 +1040,21 @@ export interface Requests {
     /** As in `llm_chat`. */
     tools?: ChatTool[];
   };
+  /** Has a recording of speech transcribed. It goes to the provider of the model, and is written down nowhere. */
+  llm_transcribe: {
+    /** The recording's bytes in Base64, at most 25 MB. */
+    audio: string;
+    /** Its type: `audio/wav`, `audio/mpeg`, `audio/mp4`, `audio/ogg`, `audio/flac` or `audio/webm`. */
+    media_type: string;
+    /** As in `llm_chat`; absent: the first model whose name says that it transcribes, of the default provider if it has one. */
+    model?: string;
+    /** As in `llm_chat`. */
+    provider?: string;
+    /** The language that is spoken, like `en`; absent: the model finds out. */
+    language?: string;
+    /** Words that help the model with names and terms, at most 8192 bytes. */
+    prompt?: string;
+  };
   /** Gives the tokens that requests to models have used. */
   llm_usage: {
     /** Only usage since the day of this time, in milliseconds since 1970; absent: all. */
@@ -1016,7 +1064,7 @@ export interface Requests {
   };
   /** Sets a budget: how many tokens a principal may use per day. */
   llm_set_budget: {
-    /** An origin, `client://NAME`, `owner`, or `*` for all principals together. */
+    /** An origin, `client://NAME`, `server:NAME`, `owner`, or `*` for all principals together. */
     principal: string;
     /** Tokens per day in UTC; absent: the default, as if no budget had ever been set. */
     tokens_per_day?: number;
@@ -2068,6 +2116,42 @@ export interface Replies {
     /** The model's name at the provider. */
     model: string;
   };
+  /** The window holds from the next request on. */
+  llm_set_model_options: {
+    /** The model. */
+    model: Model;
+  };
+  /** The named models. */
+  llm_list_configured_models: {
+    /** The models, sorted by name. */
+    models: Array<ConfiguredModel>;
+  };
+  /** The model has the name. */
+  llm_add_configured_model: {
+    /** Always true; a failure is an error. */
+    ok: boolean;
+    /** The name. */
+    name: string;
+    /** The model, as `provider:model`. */
+    model_id: string;
+  };
+  /** The name is free. */
+  llm_remove_configured_model: {
+    /** False if no model had it. */
+    ok: boolean;
+  };
+  /** The default model holds from the next request on. */
+  llm_set_configured_model_default: {
+    /** Always true; a failure is an error. */
+    ok: boolean;
+    /** The model, as `provider:model`. */
+    model_id: string;
+  };
+  /** The model for the use holds from the next request on. */
+  llm_set_default_for: {
+    /** The model, as `provider:model`; absent: the use has none of its own. */
+    model?: string;
+  };
   /** The provider and model for requests that name none. */
   llm_get_active: {
     /** The provider's id; absent when there is no provider. */
@@ -2089,6 +2173,8 @@ export interface Replies {
     activeModel?: string;
     /** The ids of the providers that have a key. */
     configuredApiKeys: Array<string>;
+    /** The models for uses, as far as the person has said. */
+    uses: Array<ModelForUse>;
   };
   /** The answer is whole. */
   llm_chat: {
@@ -2125,10 +2211,23 @@ export interface Replies {
     /** `exact`: the provider counted them; otherwise `estimated`. */
     exactness: string;
   };
+  /** The text that was spoken. */
+  llm_transcribe: {
+    /** The text; empty if nothing was said. */
+    text: string;
+    /** The provider's id. */
+    provider: string;
+    /** The model's name at the provider. */
+    model: string;
+    /** The tokens that it took. */
+    usage: ChatUsage;
+  };
   /** The tokens that requests have used. */
   llm_usage: {
     /** The rows, the newest day first. */
     usage: Array<ModelUsage>;
+    /** The day and the source of the table of prices, as `2026-11-29 genai-prices 0.2.3`. */
+    prices: string;
   };
   /** The budget holds from the next request on. */
   llm_set_budget: {
@@ -2586,6 +2685,8 @@ export interface SupervisionSettings {
   writes?: string[];
   /** Names of its tools that may destroy something. */
   destroys?: string[];
+  /** Says if a language model of the person's answers what the server asks of one (MCP's sampling), where the caller does not answer that itself. `ask` (default): after the person's yes. `allow`: without a question. `deny`: never. */
+  sampling?: "ask" | "allow" | "deny";
 }
 
 /** The sandbox of a server: what it may do on this machine. A field that is absent has its default. */
@@ -3798,13 +3899,13 @@ export interface LookedIn {
 export interface Provider {
   /** Its id: the part before `:` in the ids of its models. */
   id: string;
-  /** The kind of provider: `ollama`, `openai`, `anthropic`, `llamafile`, `llama-server`, `lmstudio`, `vllm`, `openrouter`, `mistral`, `groq`, `deepseek` or `openai-compatible`. */
+  /** The kind of provider: `ollama`, `openai`, `anthropic`, `llamafile`, `llama-server`, `lmstudio`, `vllm`, `openrouter`, `mistral`, `groq`, `deepseek`, `lemonade`, `gemini` or `openai-compatible`. */
   type: string;
   /** A name for people. */
   name: string;
   /** Its address. */
   base_url: string;
-  /** The format of its requests and answers: `chat`, `anthropic` or `ollama`. */
+  /** The format of its requests and answers: `chat`, `anthropic`, `ollama`, `responses` or `gemini`. */
   dialect: string;
   /** True if the person allows its use. */
   enabled: boolean;
@@ -3858,7 +3959,7 @@ export interface Model {
   provider: string;
   /** Its name at the provider. */
   model: string;
-  /** The model's window in tokens; absent when not known. */
+  /** The window in tokens by which Harbor shortens conversations; absent when not known. Harbor then assumes 32,768. */
   context_window?: number;
   /** The most tokens of an answer; absent when not known. */
   max_output?: number;
@@ -3870,6 +3971,38 @@ export interface Model {
   reasoning?: boolean;
   /** True if it runs on this machine. */
   is_local: boolean;
+  /** Where `context_window` comes from: `stated` by the person; `learned` from a refusal; `provider`: its provider says so; `memory`: this machine has no memory for more; `loaded`: its program has loaded it with that. */
+  window_from?: string;
+  /** For Ollama: the window with which the model is loaded now; absent when it is not. */
+  loaded_window?: number;
+  /** For Ollama: the window that Harbor asked for with the last request; absent before the first one. */
+  sent_window?: number;
+  /** `loaded`, `unloaded` (it is loaded when it is asked), `loading` or `failed`; absent when the provider does not say. */
+  state?: string;
+  /** Why it could not be loaded the last time; absent when it could. */
+  problem?: string;
+  /** The price of a million tokens that are sent, in millionths of a dollar; absent when not known, and for models on this machine. */
+  input_price?: number;
+  /** The price of a million tokens that come, in millionths of a dollar; absent as `input_price` is. */
+  output_price?: number;
+}
+
+/** A model that the person has given a name. */
+export interface ConfiguredModel {
+  /** The name. It stands for the model wherever one is named. */
+  name: string;
+  /** The model, as `provider:model`. */
+  model_id: string;
+  /** True if requests that name no model go to it. */
+  is_default: boolean;
+}
+
+/** The model for a use. */
+export interface ModelForUse {
+  /** `chat`, `fast`, `vision` or `transcription`. */
+  use: string;
+  /** The model, as `provider:model`. */
+  model_id: string;
 }
 
 /** A model as an origin sees it: without the place where it runs. */
@@ -3962,6 +4095,8 @@ export interface ChatUsage {
   reasoning_tokens: number;
   /** `exact`: the provider counted them; `estimated`: from the length of the text; `unknown`. */
   exactness: string;
+  /** The price of these tokens, in millionths of a dollar: 0 for a model on this machine; absent when not known. */
+  cost_microdollars?: number;
 }
 
 /** The answer of a model. */
@@ -3974,11 +4109,21 @@ export interface ChatResponse {
   finishReason: string;
   /** The provider's own word for that; absent when it gives none. */
   raw_finish?: string;
+  /** The parts of the request that were left out for this model; absent when none were. */
+  details?: AnswerDetails;
+}
+
+/** The parts of a request that were left out, since the model or its provider refuses them. Harbor remembers settings. */
+export interface AnswerDetails {
+  /** Settings: `temperature`, `top_p`, `stop`, `reasoning_effort` or `max_tokens`. */
+  left_out: Array<string>;
+  /** Tools that the model was not told of. */
+  tools_left_out: Array<string>;
 }
 
 /** A piece of an answer. */
 export interface ChatEvent {
-  /** `start`, `text`, `reasoning`, `tool_call_start`, `tool_call_arguments`, `tool_call_end`, `usage`, `end` or `error`. */
+  /** `loading` (the provider loads the model before it answers), `start`, `text`, `reasoning`, `tool_call_start`, `tool_call_arguments`, `tool_call_end`, `usage`, `end` or `error`. */
   type: string;
   /** In `text` and `reasoning`: the next piece. In `error`: the cause, as in `ERR_MODEL_FAILED`. In `end`: the same as `finishReason`. */
   text?: string;
@@ -3986,7 +4131,7 @@ export interface ChatEvent {
   call_id?: string;
   /** In `tool_call_start`: the tool's name. */
   name?: string;
-  /** In `tool_call_arguments`: the next piece of the arguments. In `tool_call_end`: all of them. */
+  /** In `tool_call_arguments`: the next piece of the arguments. In `tool_call_end`: all of them; absent where they are longer than the client's frames. */
   arguments?: string;
   /** In `usage`: the tokens so far. */
   usage?: ChatUsage;
@@ -3998,7 +4143,7 @@ export interface ModelUsage {
   provider?: string;
   /** The model's name at the provider; absent if the rows are not grouped by it. */
   model?: string;
-  /** The principal that asked, `owner` or an origin; absent if the rows are not grouped by it. */
+  /** The principal that asked, `owner`, an origin or `server:NAME`; absent if the rows are not grouped by it. */
   principal?: string;
   /** The day, `YYYY-MM-DD` in UTC; absent if the rows are not grouped by it. */
   day?: string;
@@ -4014,11 +4159,15 @@ export interface ModelUsage {
   reasoning_tokens: number;
   /** As in `ChatUsage`, for the least exact of the requests. */
   exactness: string;
+  /** The price of the requests whose price is known, in millionths of a dollar. */
+  cost_microdollars: number;
+  /** The number of requests whose price is not known. */
+  unpriced_requests: number;
 }
 
 /** A budget: how many tokens a principal may use. */
 export interface Budget {
-  /** An origin, `owner`, or `*` for all principals together. */
+  /** An origin, `server:NAME`, `owner`, or `*` for all principals together. */
   principal: string;
   /** Tokens per day in UTC; absent: no limit. */
   tokens_per_day?: number;
@@ -4250,15 +4399,15 @@ export interface Approval {
   id: string;
   /** `waiting`, `answered` or `missed`. Missed: nobody has answered; a later yes lets the same call through when it is made again. */
   state: string;
-  /** Who acts: `chat` (the person's model), `run` (a model on a task of an origin), `page` (a page itself) or `client` (an AI client itself). */
+  /** Who acts: `chat` (the person's model), `run` (a model on a task of an origin), `page` (a page itself), `client` (an AI client itself) or `server` (a server that wants a language model's answer during a call). */
   who: string;
-  /** The principal in whose name the call comes: `owner`, an origin, or `client://NAME`. */
+  /** The principal in whose name the call comes: `owner`, an origin, or `client://NAME`; `server:NAME` for `server`. */
   principal: string;
   /** The tab of the page; absent when no page asks. */
   tab_id?: number;
   /** True if the question is about a request of the connection that gets this message; absent otherwise. */
   own?: boolean;
-  /** The session, for `chat`. */
+  /** The session, for `chat`, and for `server` where the call is one of a session. */
   session_id?: string;
   /** The call's id in its turn. */
   call_id?: string;
@@ -4266,7 +4415,7 @@ export interface Approval {
   tool: string;
   /** The call's effect, as far as Harbor knows it: `reads`, `writes` or `destroys`. */
   effect: string;
-  /** Why the person is asked: `writes`, `untrusted` (it writes after the model has read untrusted text), `destroys`, `leaves` or `first_use`. */
+  /** Why the person is asked: `writes`, `untrusted` (it writes after the model has read untrusted text), `destroys`, `leaves`, `first_use` or `sampling` (its own words would go to a language model). */
   reason: string;
   /** The reason as a sentence. */
   why: string;
@@ -4298,7 +4447,7 @@ export interface StandingAnswer {
   id: string;
   /** `once` (a call that was missed), `chat_tool`, `chat_server`, `flow`, `pair`, `ten_minutes` or `always`. */
   covers: string;
-  /** The principal whose calls it covers: `owner`, an origin, or `client://NAME`. */
+  /** The principal whose calls it covers: `owner`, an origin, `client://NAME` or `server:NAME`. */
   principal: string;
   /** The session, if the answer covers one session only. */
   session_id?: string;
@@ -4398,7 +4547,7 @@ export type Code =
   | "ERR_AUTHORIZATION_REQUIRED"
   /** The person was asked to let Harbor in, without success; `details.cause` says why. */
   | "ERR_AUTHORIZATION_FAILED"
-  /** A model did not answer, or not completely. `details.cause` is one of these words: `no_model`, `unauthorized`, `quota`, `rate_limited`, `overloaded`, `context_full`, `refused`, `not_found`, `unreachable`, `timeout`, `cut`, `protocol` or `worker_lost`. `details` also has `provider`, `model`, the HTTP `status` and `retry_after_ms`, as far as they are known. */
+  /** A model did not answer, or not completely. `details.cause` is one of these words: `no_model`, `unauthorized`, `quota`, `rate_limited`, `overloaded`, `context_full`, `refused`, `not_found`, `unreachable`, `timeout`, `cut`, `protocol`, `worker_lost` or `empty` (the model has ended its answer without a text or a call). `details` also has `provider`, `model`, the HTTP `status`, `retry_after_ms`, and for `context_full` the model's `context_window` and the `input_tokens` that the provider has counted, as far as they are known. */
   | "ERR_MODEL_FAILED"
   /** This part of the page API is switched off (`[pages]` in config.toml); `details.feature` names it. */
   | "ERR_FEATURE_DISABLED"

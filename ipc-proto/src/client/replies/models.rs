@@ -3,8 +3,8 @@
 #![allow(non_snake_case, reason = "some fields' names are those of the Web Agents API")]
 
 use super::super::{
-    BudgetView, ChatResponse, EnvironmentKey, ModelUsageView, ModelView, ProviderType, ProviderView,
-    UsableModel, define_sent,
+    BudgetView, ChatResponse, ChatUsage, ConfiguredModel, EnvironmentKey, ModelForUse, ModelUsageView,
+    ModelView, ProviderType, ProviderView, UsableModel, define_sent,
 };
 use crate::field::Word;
 
@@ -116,6 +116,42 @@ define_sent! {
         /// The model's name at the provider.
         model: String,
     }
+    /// The window holds from the next request on.
+    "llm_set_model_options" LlmSetModelOptionsResult {
+        /// The model.
+        model: ModelView,
+    }
+    /// The named models.
+    "llm_list_configured_models" LlmListConfiguredModelsResult {
+        /// The models, sorted by name.
+        models: Vec<ConfiguredModel>,
+    }
+    /// The model has the name.
+    "llm_add_configured_model" LlmAddConfiguredModelResult {
+        /// Always true; a failure is an error.
+        ok: bool,
+        /// The name.
+        name: String,
+        /// The model, as `provider:model`.
+        model_id: String,
+    }
+    /// The name is free.
+    "llm_remove_configured_model" LlmRemoveConfiguredModelResult {
+        /// False if no model had it.
+        ok: bool,
+    }
+    /// The default model holds from the next request on.
+    "llm_set_configured_model_default" LlmSetConfiguredModelDefaultResult {
+        /// Always true; a failure is an error.
+        ok: bool,
+        /// The model, as `provider:model`.
+        model_id: String,
+    }
+    /// The model for the use holds from the next request on.
+    "llm_set_default_for" LlmSetDefaultForResult {
+        /// The model, as `provider:model`; absent: the use has none of its own.
+        model: Option<String>,
+    }
     /// The provider and model for requests that name none.
     "llm_get_active" LlmGetActiveResult {
         /// The provider's id; absent when there is no provider.
@@ -137,6 +173,8 @@ define_sent! {
         activeModel: Option<String>,
         /// The ids of the providers that have a key.
         configuredApiKeys: Vec<String>,
+        /// The models for uses, as far as the person has said.
+        uses: Vec<ModelForUse>,
     }
     /// The answer is whole.
     "llm_chat" LlmChatResult {
@@ -173,10 +211,23 @@ define_sent! {
         /// `exact`: the provider counted them; otherwise `estimated`.
         exactness: Word,
     }
+    /// The text that was spoken.
+    "llm_transcribe" LlmTranscribeResult {
+        /// The text; empty if nothing was said.
+        text: String,
+        /// The provider's id.
+        provider: String,
+        /// The model's name at the provider.
+        model: String,
+        /// The tokens that it took.
+        usage: ChatUsage,
+    }
     /// The tokens that requests have used.
     "llm_usage" LlmUsageResult {
         /// The rows, the newest day first.
         usage: Vec<ModelUsageView>,
+        /// The day and the source of the table of prices, as `2026-11-29 genai-prices 0.2.3`.
+        prices: String,
     }
     /// The budget holds from the next request on.
     "llm_set_budget" LlmSetBudgetResult {

@@ -89,6 +89,41 @@ define_requests! {
         /// The model, as `provider:model` or by its name at the default provider.
         model_id: String,
     }
+    /// States the window of a model, for a provider that does not tell it, or to have another one. Anything that Harbor
+    /// has learned of the model's window is forgotten.
+    "llm_set_model_options" LlmSetModelOptions -> LlmSetModelOptionsResult {
+        /// The model, as `provider:model`.
+        model: String,
+        /// The window in tokens, at least 1024; absent: as the provider says.
+        context_window: Option<u64>,
+    }
+    /// Lists the models that the person has given a name.
+    "llm_list_configured_models" LlmListConfiguredModels -> LlmListConfiguredModelsResult {}
+    /// Gives a model a name, which stands for it wherever a model is named. A name that another model has goes over to this
+    /// one.
+    "llm_add_configured_model" LlmAddConfiguredModel -> LlmAddConfiguredModelResult {
+        /// The model, as `provider:model`, or by its name if one provider lists it.
+        model_id: String,
+        /// The name; absent: one that is made of the model's.
+        name: Option<String>,
+    }
+    /// Takes a name away. The model stays.
+    "llm_remove_configured_model" LlmRemoveConfiguredModel -> LlmRemoveConfiguredModelResult {
+        /// The name.
+        name: String,
+    }
+    /// Has requests that name no model go to a named model.
+    "llm_set_configured_model_default" LlmSetConfiguredModelDefault -> LlmSetConfiguredModelDefaultResult {
+        /// The name.
+        name: String,
+    }
+    /// Says which model is for a use, if requests of that use name none. A use is also a name of its model.
+    "llm_set_default_for" LlmSetDefaultFor -> LlmSetDefaultForResult {
+        /// `chat`; `fast`: short answers that should come at once; `vision`: requests with pictures; `transcription`.
+        r#use: String,
+        /// The model, as in `llm_add_configured_model`; absent: the use has none of its own any more.
+        model: Option<String>,
+    }
     /// Says which provider and model serve requests that name none.
     "llm_get_active" LlmGetActive -> LlmGetActiveResult {}
     /// Gives all settings about models. Of keys it names only their providers.
@@ -179,8 +214,8 @@ define_requests! {
         /// The tab that asks.
         tab_id: Option<u64>,
     }
-    /// Says how many tokens a model would read. A provider that can count without answering (Anthropic's format,
-    /// llama-server) gets the conversation and counts them. For others they are estimated from the conversation's length.
+    /// Says how many tokens a model would read. A provider that can count without answering (Anthropic's and Gemini's format,
+    /// OpenAI, llama-server) gets the conversation and counts them. For others they are estimated from its length.
     "llm_count_tokens" LlmCountTokens -> LlmCountTokensResult {
         /// As in `llm_chat`.
         messages: Vec<ChatMessage>,
@@ -193,6 +228,22 @@ define_requests! {
         /// As in `llm_chat`.
         tools: Option<Vec<ChatTool>>,
     }
+    /// Has a recording of speech transcribed. It goes to the provider of the model, and is written down nowhere.
+    "llm_transcribe" LlmTranscribe -> LlmTranscribeResult {
+        /// The recording's bytes in Base64, at most 25 MB.
+        audio: String,
+        /// Its type: `audio/wav`, `audio/mpeg`, `audio/mp4`, `audio/ogg`, `audio/flac` or `audio/webm`.
+        media_type: String,
+        /// As in `llm_chat`; absent: the first model whose name says that it transcribes, of the default provider if it has
+        /// one.
+        model: Option<String>,
+        /// As in `llm_chat`.
+        provider: Option<String>,
+        /// The language that is spoken, like `en`; absent: the model finds out.
+        language: Option<String>,
+        /// Words that help the model with names and terms, at most 8192 bytes.
+        prompt: Option<String>,
+    }
     /// Gives the tokens that requests to models have used.
     "llm_usage" LlmUsage -> LlmUsageResult {
         /// Only usage since the day of this time, in milliseconds since 1970; absent: all.
@@ -202,7 +253,7 @@ define_requests! {
     }
     /// Sets a budget: how many tokens a principal may use per day.
     "llm_set_budget" LlmSetBudget -> LlmSetBudgetResult {
-        /// An origin, `client://NAME`, `owner`, or `*` for all principals together.
+        /// An origin, `client://NAME`, `server:NAME`, `owner`, or `*` for all principals together.
         principal: String,
         /// Tokens per day in UTC; absent: the default, as if no budget had ever been set.
         tokens_per_day: Option<u64>,

@@ -74,6 +74,7 @@ fn chat() -> Chat {
             response_schema: Some("{}".into()),
             reasoning_effort: Some("low".into()),
             context_window: Some(2),
+            refused: vec![Setting::Temperature],
         },
         stream: true,
         credit: Some(3),
@@ -90,7 +91,7 @@ fn golden_bytes_to_the_worker() {
         b"\x01m",
         MESSAGES,
         b"\x01\x01n\x01d\x02{}\x03\x01n",
-        b"\x01\x01\x01\x00\x00\x00\x00\x00\x00\xf0\x3f\x00\x01\x01e\x01\x02{}\x01\x03low\x01\x02",
+        b"\x01\x01\x01\x00\x00\x00\x00\x00\x00\xf0\x3f\x00\x01\x01e\x01\x02{}\x01\x03low\x01\x02\x01\x01",
         b"\x01\x01\x03\x04\x05",
     ]
     .concat();
@@ -107,9 +108,24 @@ fn golden_bytes_to_the_worker() {
         (ToModel::Detect { id: 1, places: vec![place] }, b"\x07\x01\x01\x00\x09".to_vec()),
         (ToModel::Count(chat()), with(b"\x08", &chat_bytes)),
         (ToModel::Scale { id: 1, image: image(), longest: 2 }, b"\x09\x01\x01m\x01d\x02".to_vec()),
+        (
+            ToModel::Transcribe(transcription()),
+            [b"\x0a\x01", TARGET, b"\x01m\x01t\x01d\x01\x01l\x00"].concat(),
+        ),
     ];
     for (message, wanted) in &golden {
         check(message, wanted);
+    }
+}
+
+fn transcription() -> Transcription {
+    Transcription {
+        id: 1,
+        target: target(),
+        model: "m".into(),
+        audio: Audio { media_type: "t".into(), data: "d".into() },
+        language: Some("l".into()),
+        prompt: None,
     }
 }
 
@@ -142,6 +158,8 @@ fn golden_bytes_of_events() {
         (Event::Usage(usage), b"\x07\x01\x01\x00\x01\x02\x01\x03"),
         (Event::End { finish: Finish::ToolCalls, raw: Some(text("x")) }, b"\x08\x01\x01\x01x"),
         (Event::Error(failure(Cause::Cut)), b"\x09\x0a\x01\xc8\x00\x01w"),
+        (Event::Loading, b"\x0a"),
+        (Event::Refused(vec![Setting::Stop]), b"\x0b\x01\x02"),
     ];
     for (event, wanted) in golden {
         let message = FromModel::Event { id: 5, event };
@@ -159,6 +177,11 @@ fn golden_bytes_of_answers() {
         vision: Some(false),
         reasoning: None,
         is_remote: true,
+        loaded_window: Some(2),
+        state: Some(ModelState::Failed),
+        exit_code: Some(-1),
+        weights: Some(3),
+        token_bytes: None,
     };
     let found = Found {
         kind: Kind::Vllm,
@@ -172,7 +195,7 @@ fn golden_bytes_of_answers() {
         (FromModel::Hello { protocol: 1, build: "b".into() }, b"\x00\x01\x01b"),
         (
             FromModel::Models { id: 1, models: vec![model] },
-            b"\x02\x01\x01\x01m\x01\x01\x00\x01\x01\x01\x00\x00\x01",
+            b"\x02\x01\x01\x01m\x01\x01\x00\x01\x01\x01\x00\x00\x01\x01\x02\x01\x03\x01\x01\x01\x03\x00",
         ),
         (
             FromModel::Checked { id: 1, latency_ms: 2, failure: Some(failed.clone()) },
@@ -182,6 +205,14 @@ fn golden_bytes_of_answers() {
         (FromModel::Counted { id: 1, input_tokens: 2 }, b"\x05\x01\x02"),
         (FromModel::Failed { id: 1, failure: failed }, b"\x06\x01\x00\x01\xc8\x00\x01w"),
         (FromModel::Scaled { id: 1, image: image() }, b"\x07\x01\x01m\x01d"),
+        (
+            FromModel::Transcribed {
+                id: 1,
+                text: "t".into(),
+                usage: Usage { input_tokens: Some(2), ..Usage::default() },
+            },
+            b"\x08\x01\x01t\x01\x02\x00\x00\x00",
+        ),
     ];
     for (message, wanted) in &golden {
         check(message, wanted);
@@ -199,11 +230,14 @@ fn numbers_of_kinds_and_causes_stay() {
     for (number, cause) in (0u8..).zip(Cause::ALL) {
         check(cause, &[number]);
     }
+    for (number, setting) in (0u8..).zip(Setting::ALL) {
+        check(setting, &[number]);
+    }
     let names = Cause::ALL.iter().map(|cause| cause.name()).collect::<Vec<_>>().join(" ");
     assert_eq!(
         names,
         "no_model unauthorized quota rate_limited overloaded context_full refused not_found unreachable timeout cut \
-         protocol worker_lost"
+         protocol worker_lost empty"
     );
 }
 

@@ -5,8 +5,9 @@
 //!  data: [DONE]
 //! ```
 
+mod calls;
 mod read;
 mod request;
 
 pub use read::CompletionReader;
-pub(crate) use request::request;
+pub(crate) use request::{cap, request};

@@ -2,16 +2,21 @@
 //!
 //! Owns which dialect does what. Everything that only one provider knows stands in this directory and nowhere else.
 
+use std::borrow::Cow;
+
 use harbor_ipc_proto::link::model::{Cause, Chat, Failure};
 use harbor_ipc_proto::model::{Dialect, Kind, ToolChoice};
 use serde::Serialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::failure::failed;
 
 pub mod anthropic;
 pub mod chat;
+pub mod gemini;
 pub mod ollama;
+pub mod responses;
 
 /// More tools fail the whole request at OpenAI.
 const OPENAI_TOOLS: usize = 128;
@@ -31,7 +36,7 @@ pub enum Framing {
 #[derive(Debug)]
 pub struct Prepared {
     /// Where to, in the dialect's words.
-    pub path: &'static str,
+    pub path: Cow<'static, str>,
     /// JSON.
     pub body: Vec<u8>,
     /// The kinds of answer that are wanted.
@@ -48,12 +53,18 @@ pub fn prepare(chat: &Chat) -> Result<Prepared, Failure> {
             format!("OpenAI accepts at most {OPENAI_TOOLS} tools, but this request has {}", chat.tools.len());
         return Err(failed(Cause::Refused, why));
     }
-    let (path, body) = match chat.target.dialect {
-        Dialect::Chat => ("chat/completions", written(&chat::request(chat))?),
-        Dialect::Anthropic => ("messages", written(&anthropic::request(chat))?),
-        Dialect::Ollama => ("chat", written(&ollama::request(chat))?),
+    let dialect = chat.target.dialect;
+    let (path, body) = match dialect {
+        Dialect::Chat => ("chat/completions".into(), written(&chat::request(chat))?),
+        Dialect::Anthropic => ("messages".into(), written(&anthropic::request(chat))?),
+        Dialect::Ollama => ("chat".into(), written(&ollama::request(chat))?),
+        Dialect::Responses => ("responses".into(), written(&responses::request(chat)?)?),
+        Dialect::Gemini => {
+            let (path, request) = gemini::request(chat)?;
+            (path.into(), written(&request)?)
+        }
     };
-    let accept = match (chat.stream, chat.target.dialect) {
+    let accept = match (chat.stream, dialect) {
         (false, _) => "application/json",
         (true, Dialect::Ollama) => "application/x-ndjson, application/json",
         (true, _) => "text/event-stream, application/json",
@@ -72,8 +83,9 @@ pub fn framing(dialect: Dialect, content_type: &str) -> Option<Framing> {
         (Dialect::Ollama, "application/x-ndjson" | "application/json" | "application/jsonl") => {
             Some(Framing::Lines)
         }
-        (Dialect::Chat | Dialect::Anthropic, "text/event-stream") => Some(Framing::Events),
-        (Dialect::Chat | Dialect::Anthropic, "application/json") => Some(Framing::Whole),
+        (Dialect::Ollama, _) => None,
+        (_, "text/event-stream") => Some(Framing::Events),
+        (_, "application/json") => Some(Framing::Whole),
         _ => None,
     }
 }
@@ -87,6 +99,15 @@ pub(crate) fn raw(text: &str) -> Box<RawValue> {
 /// The arguments of a call as an object: a model may have written something else, which no provider takes back as input.
 pub(crate) fn object(arguments: &str) -> Box<RawValue> {
     raw(if arguments.trim_start().starts_with('{') { arguments } else { "{}" })
+}
+
+/// A word that some write as a number.
+pub(crate) fn word(value: Option<Value>) -> Option<String> {
+    match value? {
+        Value::String(text) => Some(text),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
 }
 
 /// True if tools are sent at all: providers refuse an empty list.

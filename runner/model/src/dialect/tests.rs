@@ -122,6 +122,13 @@ fn an_empty_list_of_tools_is_not_sent() {
 }
 
 #[test]
+fn texts_that_end_an_answer_are_refused_where_the_format_has_none() {
+    let mut chat = with_tools(Kind::OpenAi, Dialect::Responses);
+    chat.options.stop = vec!["x".into()];
+    assert_eq!(prepare(&chat).unwrap_err().cause, Cause::Refused);
+}
+
+#[test]
 fn pages_are_no_answers() {
     assert_eq!(framing(Dialect::Chat, "text/event-stream; charset=utf-8"), Some(Framing::Events));
     assert_eq!(framing(Dialect::Anthropic, "Application/JSON"), Some(Framing::Whole));

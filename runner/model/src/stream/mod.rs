@@ -6,13 +6,16 @@
 //!
 //! Owns the end rule: an answer is good only once its protocol's own end has come. Where the bytes end before, it is cut.
 
+use std::borrow::Cow;
+
 use harbor_ipc_proto::link::model::{Cause, Failure};
 use harbor_ipc_proto::model::{Dialect, Kind, ModelTool};
 use harbor_web::sse::Parser;
 
 use crate::answer::Answer;
-use crate::dialect::{Framing, anthropic, chat, ollama};
+use crate::dialect::{Framing, anthropic, chat, gemini, ollama, responses};
 use crate::failure::failed;
+use crate::halves::marked;
 use crate::names::Names;
 
 mod lines;
@@ -38,6 +41,8 @@ enum State {
     Chat(chat::CompletionReader),
     Anthropic(anthropic::AnthropicReader),
     Ollama(ollama::OllamaReader),
+    Responses(responses::ResponsesReader),
+    Gemini(gemini::GeminiReader),
 }
 
 /// One answer's stream.
@@ -60,12 +65,21 @@ impl Stream {
             Framing::Whole => Frames::Whole(Vec::new()),
         };
         let state = match dialect {
-            Dialect::Chat => State::Chat(chat::CompletionReader::new(kind)),
+            Dialect::Chat => State::Chat(chat::CompletionReader::default()),
             Dialect::Anthropic => State::Anthropic(anthropic::AnthropicReader::default()),
             Dialect::Ollama => State::Ollama(ollama::OllamaReader::default()),
+            Dialect::Responses => State::Responses(responses::ResponsesReader::default()),
+            Dialect::Gemini => State::Gemini(gemini::GeminiReader::default()),
         };
-        let marked = dialect != Dialect::Anthropic && kind != Kind::OpenAi;
+        let marked = !matches!(dialect, Dialect::Anthropic | Dialect::Gemini) && kind != Kind::OpenAi;
         Self { frames, state, bytes: 0, answer: Answer::new(Names::of(tools), nonce, marked) }
+    }
+
+    /// Says how many tokens the answer may have, for servers that keep to that without a word.
+    pub fn set_limit(&mut self, kind: Kind, most: Option<u32>) {
+        if let State::Responses(reader) = &mut self.state {
+            reader.set_limit(kind, most);
+        }
     }
 
     /// Takes bytes.
@@ -82,7 +96,7 @@ impl Stream {
         let mut wrong = None;
         let mut take = |name: &str, data: &[u8]| {
             if wrong.is_none() && !answer.has_ended() {
-                wrong = state.take(name, data, answer).err();
+                wrong = state.take(name, &readable(data, answer), answer).err();
             }
         };
         let fed = match &mut self.frames {
@@ -115,13 +129,23 @@ impl Stream {
             Frames::Whole(body) => Some(std::mem::take(body)),
         };
         if let Some(body) = whole {
+            let body = readable(&body, &mut self.answer);
             self.state.whole(&body, &mut self.answer)?;
         }
         if !self.answer.has_ended() {
-            self.state.end(&mut self.answer);
+            self.state.end(&mut self.answer)?;
         }
         if self.answer.has_ended() { Ok(()) } else { Err(cut()) }
     }
+}
+
+/// JSON without lone halves of characters, which no reader of JSON takes.
+fn readable<'j>(json: &'j [u8], answer: &mut Answer) -> Cow<'j, [u8]> {
+    let json = marked(json);
+    if matches!(json, Cow::Owned(_)) {
+        answer.set_marks();
+    }
+    json
 }
 
 fn cut() -> Failure {
@@ -139,6 +163,8 @@ impl State {
             Self::Chat(reader) => reader.take(name, data, answer),
             Self::Anthropic(reader) => reader.take(name, data, answer),
             Self::Ollama(reader) => reader.take(data, answer),
+            Self::Responses(reader) => reader.take(name, data, answer),
+            Self::Gemini(reader) => reader.take(name, data, answer),
         }
     }
 
@@ -148,13 +174,20 @@ impl State {
             Self::Chat(reader) => reader.take("", body, answer),
             Self::Anthropic(_) => anthropic::whole(body, answer),
             Self::Ollama(reader) => reader.take(body, answer),
+            Self::Responses(reader) => reader.ended(body, answer),
+            Self::Gemini(reader) => reader.whole(body, answer),
         }
     }
 
     /// Ends an answer whose last word is missing, if its dialect lets it do without.
-    fn end(&mut self, answer: &mut Answer) {
-        if let Self::Chat(reader) = self {
-            reader.end(answer);
+    fn end(&mut self, answer: &mut Answer) -> Result<(), Failure> {
+        match self {
+            Self::Chat(reader) => reader.end(answer),
+            Self::Gemini(reader) => {
+                reader.end(answer);
+                Ok(())
+            }
+            Self::Anthropic(_) | Self::Ollama(_) | Self::Responses(_) => Ok(()),
         }
     }
 }

@@ -22,28 +22,66 @@ const CHAT_TEXT: Fixture = fixture!(Chat, "chat-text.sse");
 const CHAT_TOOLS: Fixture = fixture!(Chat, "chat-tools.sse");
 const CHAT_SAME_INDEX: Fixture = fixture!(Chat, "chat-same-index.sse");
 const CHAT_THINK: Fixture = fixture!(Chat, "chat-think.sse");
+const CHAT_HALVES: Fixture = fixture!(Chat, "chat-halves.sse");
+const CHAT_LATE_NAMES: Fixture = fixture!(Chat, "chat-late-names.sse");
+const CHAT_FUNCTION_CALL: Fixture = fixture!(Chat, "chat-function-call.sse");
 const CHAT_ERROR: Fixture = fixture!(Chat, "chat-error.sse");
 const CHAT_CUT: Fixture = fixture!(Chat, "chat-cut.sse");
 const ANTHROPIC_TOOLS: Fixture = fixture!(Anthropic, "anthropic-tools.sse");
 const ANTHROPIC_MAX_TOKENS: Fixture = fixture!(Anthropic, "anthropic-max-tokens.sse");
+const ANTHROPIC_HALVES: Fixture = fixture!(Anthropic, "anthropic-halves.sse");
 const ANTHROPIC_ERROR: Fixture = fixture!(Anthropic, "anthropic-error.sse");
 const OLLAMA_TOOLS: Fixture = fixture!(Ollama, "ollama-tools.ndjson");
 const OLLAMA_PIECES: Fixture = fixture!(Ollama, "ollama-pieces.ndjson");
+const OLLAMA_HALVES: Fixture = fixture!(Ollama, "ollama-halves.ndjson");
 const OLLAMA_ERROR: Fixture = fixture!(Ollama, "ollama-error.ndjson");
+const RESPONSES_TOOLS: Fixture = fixture!(Responses, "responses-tools.sse");
+const RESPONSES_LLAMA: Fixture = fixture!(Responses, "responses-llama.sse");
+const RESPONSES_INCOMPLETE: Fixture = fixture!(Responses, "responses-incomplete.sse");
+const RESPONSES_FAILED: Fixture = fixture!(Responses, "responses-failed.sse");
+const RESPONSES_ERROR: Fixture = fixture!(Responses, "responses-error.sse");
+const RESPONSES_CUT: Fixture = fixture!(Responses, "responses-cut.sse");
+const RESPONSES_HALVES: Fixture = fixture!(Responses, "responses-halves.sse");
+const GEMINI_TOOLS: Fixture = fixture!(Gemini, "gemini-tools.sse");
+const GEMINI_TEXT: Fixture = fixture!(Gemini, "gemini-text.sse");
+const GEMINI_MAX_TOKENS: Fixture = fixture!(Gemini, "gemini-max-tokens.sse");
+const GEMINI_BLOCKED: Fixture = fixture!(Gemini, "gemini-blocked.sse");
+const GEMINI_ERROR: Fixture = fixture!(Gemini, "gemini-error.sse");
+const GEMINI_CUT: Fixture = fixture!(Gemini, "gemini-cut.sse");
+const GEMINI_HALVES: Fixture = fixture!(Gemini, "gemini-halves.sse");
 
-const ALL: [Fixture; 12] = [
+const ALL: [Fixture; 31] = [
     CHAT_TEXT,
     CHAT_TOOLS,
     CHAT_SAME_INDEX,
     CHAT_THINK,
+    CHAT_HALVES,
+    CHAT_LATE_NAMES,
+    CHAT_FUNCTION_CALL,
     CHAT_ERROR,
     CHAT_CUT,
     ANTHROPIC_TOOLS,
     ANTHROPIC_MAX_TOKENS,
+    ANTHROPIC_HALVES,
     ANTHROPIC_ERROR,
     OLLAMA_TOOLS,
     OLLAMA_PIECES,
+    OLLAMA_HALVES,
     OLLAMA_ERROR,
+    RESPONSES_TOOLS,
+    RESPONSES_LLAMA,
+    RESPONSES_INCOMPLETE,
+    RESPONSES_FAILED,
+    RESPONSES_ERROR,
+    RESPONSES_CUT,
+    RESPONSES_HALVES,
+    GEMINI_TOOLS,
+    GEMINI_TEXT,
+    GEMINI_MAX_TOKENS,
+    GEMINI_BLOCKED,
+    GEMINI_ERROR,
+    GEMINI_CUT,
+    GEMINI_HALVES,
 ];
 
 fn stream(dialect: Dialect, kind: Kind) -> Stream {
@@ -113,6 +151,7 @@ fn chat_streams_mean_what_they_say() {
             more("b", "{}"),
             stop("a", zone),
             stop("b", "{}"),
+            Event::Opaque(r#"{"reasoning_content":"which one?"}"#.into()),
             Event::Usage(used(9, 4)),
             end(Finish::ToolCalls, "tool_calls"),
         ],
@@ -136,6 +175,63 @@ fn another_id_or_name_at_a_known_index_is_another_call() {
         end(Finish::ToolCalls, "stop"),
     ];
     means(&CHAT_SAME_INDEX, &wanted, None);
+}
+
+#[test]
+fn names_that_come_late_or_in_pieces_are_of_one_call() {
+    let wanted = [
+        start("7", "time/get"),
+        more("7", r#"{"n":"#),
+        more("7", "1}"),
+        start("b", "none"),
+        start("c", "late"),
+        more("c", "{}"),
+        stop("7", r#"{"n":1}"#),
+        stop("b", "{}"),
+        stop("c", "{}"),
+        end(Finish::ToolCalls, "tool_calls"),
+    ];
+    means(&CHAT_LATE_NAMES, &wanted, None);
+    let old = [
+        start("call_n_0", "one"),
+        more("call_n_0", r#"{"n":"#),
+        more("call_n_0", "1}"),
+        stop("call_n_0", r#"{"n":1}"#),
+        end(Finish::ToolCalls, "function_call"),
+    ];
+    means(&CHAT_FUNCTION_CALL, &old, None);
+}
+
+#[test]
+fn half_a_character_ends_no_answer() {
+    let lone = |text: &str| Event::Reasoning(text.into());
+    let wanted = [
+        text("ok "),
+        text("😀 \u{fffd}"),
+        lone("\u{fffd}"),
+        start("a", "one"),
+        more("a", r#"{"s":""#),
+        more("a", "😀\"}"),
+        text("\u{fffd}"),
+        stop("a", r#"{"s":"😀"}"#),
+        Event::Opaque("{\"reasoning_content\":\"\u{fffd}\"}".into()),
+        end(Finish::ToolCalls, "stop"),
+    ];
+    means(&CHAT_HALVES, &wanted, None);
+    let thought = r#"{"signature":"s","thinking":"😀","type":"thinking"}"#;
+    let wanted =
+        [text("ok "), text("😀"), lone("😀"), Event::Opaque(thought.into()), end(Finish::Stop, "end_turn")];
+    means(&ANTHROPIC_HALVES, &wanted, None);
+    let arguments = "{\"s\":\"\u{fffd}\"}";
+    let wanted = [
+        text("ok "),
+        text("😀"),
+        start("7", "one"),
+        more("7", arguments),
+        stop("7", arguments),
+        end(Finish::ToolCalls, "stop"),
+    ];
+    means(&OLLAMA_HALVES, &wanted, None);
 }
 
 #[test]
@@ -216,6 +312,114 @@ fn ollamas_streams_mean_what_they_say() {
 }
 
 #[test]
+fn streams_of_responses_mean_what_they_say() {
+    let thought = |text: &str| Event::Reasoning(text.into());
+    let own = r#"{"id":"rs","type":"reasoning","encrypted_content":"gAAA=","summary":[{"type":"summary_text","text":"so"},{"type":"summary_text","text":"then"}]}"#;
+    let usage = Usage { cached_tokens: Some(2), reasoning_tokens: Some(3), ..used(9, 4) };
+    let wanted = [
+        thought("so"),
+        thought("\n\n"),
+        thought("then"),
+        Event::Opaque(own.into()),
+        start("a", "time/get"),
+        more("a", r#"{"n":"#),
+        start("b", "none"),
+        more("a", "1}"),
+        stop("a", r#"{"n":1}"#),
+        more("b", r#"{"all":true}"#),
+        stop("b", r#"{"all":true}"#),
+        Event::Usage(usage),
+        end(Finish::ToolCalls, "completed"),
+    ];
+    means(&RESPONSES_TOOLS, &wanted, None);
+    let own = r#"{"id":"rs","summary":[],"type":"reasoning","content":[{"text":"hm","type":"reasoning_text"}],"encrypted_content":""}"#;
+    let wanted = [
+        thought("hm"),
+        text("Grü"),
+        text("ße"),
+        start("fc_x", "one"),
+        more("fc_x", r#"{"n":"#),
+        start("fc_y", "one"),
+        more("fc_y", "{}"),
+        more("fc_x", "1}"),
+        Event::Opaque(own.into()),
+        stop("fc_x", r#"{"n":1}"#),
+        stop("fc_y", "{}"),
+        Event::Usage(used(9, 4)),
+        end(Finish::ToolCalls, "completed"),
+    ];
+    means(&RESPONSES_LLAMA, &wanted, None);
+    let half = [
+        start("a", "one"),
+        more("a", r#"{"n":"#),
+        Event::Usage(used(5, 9)),
+        end(Finish::Length, "max_output_tokens"),
+    ];
+    means(&RESPONSES_INCOMPLETE, &half, None);
+    // llama-server says that an answer is completed which took all tokens that it may.
+    let ends = |kind, most| {
+        let mut stream = stream(Dialect::Responses, kind);
+        stream.set_limit(kind, Some(most));
+        read_of(stream, [RESPONSES_LLAMA.bytes]).0.pop().unwrap()
+    };
+    assert_eq!(ends(Kind::LlamaServer, 4), end(Finish::Length, "completed"));
+    assert_eq!(ends(Kind::LlamaServer, 5), end(Finish::ToolCalls, "completed"));
+    assert_eq!(ends(Kind::OpenAi, 4), end(Finish::ToolCalls, "completed"));
+    means(&RESPONSES_FAILED, &[text("half")], Some(Cause::RateLimited));
+    means(&RESPONSES_ERROR, &[text("half")], Some(Cause::Overloaded));
+    means(&RESPONSES_CUT, &[text("half")], Some(Cause::Cut));
+    means(&RESPONSES_HALVES, &[text("ok "), text("😀"), end(Finish::Stop, "completed")], None);
+}
+
+#[test]
+fn streams_of_gemini_mean_what_they_say() {
+    let own = |json: &str| Event::Opaque(json.into());
+    let usage = Usage { cached_tokens: Some(2), reasoning_tokens: Some(7), ..used(9, 11) };
+    let wanted = [
+        Event::Reasoning("**so**".into()),
+        text("Grü"),
+        text("ße"),
+        own(r#"{"part":"text","thoughtSignature":"s1"}"#),
+        own(r#"{"part":"call","thoughtSignature":"s2","id":"g1"}"#),
+        start("g1", "time/get"),
+        more("g1", r#"{"n":1}"#),
+        stop("g1", r#"{"n":1}"#),
+        start("call_n_1", "none"),
+        more("call_n_1", "{}"),
+        stop("call_n_1", "{}"),
+        start("call_n_2", "bare"),
+        stop("call_n_2", "{}"),
+        Event::Usage(usage),
+        end(Finish::ToolCalls, "STOP"),
+    ];
+    means(&GEMINI_TOOLS, &wanted, None);
+    let usage = Usage { reasoning_tokens: Some(52), ..used(15, 53) };
+    let wanted = [
+        text("4"),
+        own(r#"{"part":"alone","thoughtSignature":"s"}"#),
+        Event::Usage(usage),
+        end(Finish::Stop, "STOP"),
+    ];
+    means(&GEMINI_TEXT, &wanted, None);
+    means(&GEMINI_MAX_TOKENS, &[text("half"), end(Finish::Length, "MAX_TOKENS")], None);
+    let asked = Event::Usage(Usage { input_tokens: Some(9), ..Usage::default() });
+    means(&GEMINI_BLOCKED, &[asked, end(Finish::Error, "PROHIBITED_CONTENT")], None);
+    means(&GEMINI_ERROR, &[text("half")], Some(Cause::Overloaded));
+    let (events, failure) = read(Dialect::Gemini, [GEMINI_CUT.bytes]);
+    assert_eq!((events.first(), failure), (Some(&text("half")), Some(Cause::Cut)));
+    let arguments = "{\"s\":\"\u{fffd}\"}";
+    let wanted = [
+        text("ok "),
+        text("😀"),
+        start("call_n_0", "one"),
+        more("call_n_0", arguments),
+        stop("call_n_0", arguments),
+        end(Finish::ToolCalls, "STOP"),
+    ];
+    means(&GEMINI_HALVES, &wanted, None);
+}
+
+#[test]
 fn answers_that_come_whole_mean_the_same() {
     let whole = |dialect, body: &str| {
         let stream = Stream::new(dialect, Kind::OpenAi, Framing::Whole, &[], "n".into());
@@ -231,7 +435,17 @@ fn answers_that_come_whole_mean_the_same() {
     let mut without_deltas = wanted("tool_use");
     without_deltas.retain(|event| !matches!(event, Event::ToolCallArguments { .. }));
     assert_eq!(whole(Dialect::Anthropic, claude), (without_deltas, None));
-    for dialect in [Dialect::Chat, Dialect::Anthropic] {
+    let responses = r#"{"object":"response","status":"completed","output":[{"type":"message","content":[
+        {"type":"output_text","text":"hi"}]},{"type":"function_call","call_id":"a","name":"one","arguments":"{}"}],
+        "usage":{"input_tokens":1,"output_tokens":2}}"#;
+    assert_eq!(whole(Dialect::Responses, responses), (wanted("completed"), None));
+    let gemini = r#"{"candidates":[{"content":{"parts":[{"text":"hi"},{"functionCall":{"id":"a","name":"one","args":{}}}]},
+        "finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":1,"candidatesTokenCount":2}}"#;
+    let mut with_own = wanted("STOP");
+    with_own.insert(1, Event::Opaque(r#"{"part":"call","id":"a"}"#.into()));
+    assert_eq!(whole(Dialect::Gemini, gemini), (with_own.clone(), None));
+    assert_eq!(whole(Dialect::Gemini, &format!("[{gemini}]")), (with_own, None));
+    for dialect in [Dialect::Chat, Dialect::Anthropic, Dialect::Responses, Dialect::Gemini] {
         assert_eq!(
             whole(dialect, r#"{"error":{"type":"overloaded_error","message":"m"}}"#).1,
             Some(Cause::Overloaded)
@@ -242,13 +456,13 @@ fn answers_that_come_whole_mean_the_same() {
 }
 
 #[test]
-fn what_the_provider_thought_goes_back_to_deepseek_only() {
+fn what_the_provider_thought_before_a_call_goes_back_to_it() {
     let opaque = |kind| {
         let (events, _) = read_of(stream(Dialect::Chat, kind), [CHAT_TOOLS.bytes]);
         events.into_iter().find_map(|event| if let Event::Opaque(json) = event { Some(json) } else { None })
     };
     assert_eq!(opaque(Kind::DeepSeek).as_deref(), Some(r#"{"reasoning_content":"which one?"}"#));
-    assert_eq!(opaque(Kind::LlamaServer), None);
+    assert_eq!(opaque(Kind::LlamaServer).as_deref(), Some(r#"{"reasoning_content":"which one?"}"#));
 }
 
 #[test]

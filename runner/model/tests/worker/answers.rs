@@ -8,6 +8,8 @@ use super::server::{EVENTS, HALF, STOP, Server, Step, answer, events, good, head
 
 const CHAT: &str = include_str!("../../fixtures/chat-tools.sse");
 const ANTHROPIC: &str = include_str!("../../fixtures/anthropic-tools.sse");
+const RESPONSES: &str = include_str!("../../fixtures/responses-tools.sse");
+const GEMINI: &str = include_str!("../../fixtures/gemini-tools.sse");
 const OLLAMA: &str = include_str!("../../fixtures/ollama-tools.ndjson");
 
 fn end(finish: Finish, raw: &str) -> Event {
@@ -35,6 +37,8 @@ fn each_dialect_asks_and_hears_in_its_own_way() {
         (Dialect::Chat, EVENTS, CHAT, "POST /v1/chat/completions", "tool_calls"),
         (Dialect::Anthropic, EVENTS, ANTHROPIC, "POST /v1/messages", "tool_use"),
         (Dialect::Ollama, "Content-Type: application/x-ndjson", OLLAMA, "POST /api/chat", "stop"),
+        (Dialect::Responses, EVENTS, RESPONSES, "POST /v1/responses", "completed"),
+        (Dialect::Gemini, EVENTS, GEMINI, "POST /v1beta/models/m:streamGenerateContent?alt=sse", "STOP"),
     ];
     for (dialect, kind, stream, line, raw) in rows {
         // Whole, and byte by byte.
@@ -48,7 +52,11 @@ fn each_dialect_asks_and_hears_in_its_own_way() {
             assert_eq!(events.last(), Some(&end(Finish::ToolCalls, raw)), "{dialect:?}");
             let request = server.requests().remove(0);
             assert_eq!(request.line, line);
-            let key = if dialect == Dialect::Anthropic { "x-api-key" } else { "authorization" };
+            let key = match dialect {
+                Dialect::Anthropic => "x-api-key",
+                Dialect::Gemini => "x-goog-api-key",
+                _ => "authorization",
+            };
             assert!(request.header(key).is_some_and(|key| key.ends_with("k-secret")));
             assert_eq!(request.header("anthropic-version").is_some(), dialect == Dialect::Anthropic);
         }

@@ -117,6 +117,20 @@ fn what_passes_is_tried_again_and_nothing_else() {
     let failure = Driven::start().ask(chat(Dialect::Chat, server.port)).1.unwrap();
     assert_eq!((failure.cause, failure.retry_after_ms), (Cause::RateLimited, Some(60_000)));
     assert_eq!(server.requests().len(), 1);
+    // Google says it in the body.
+    let body = r#"{"error":{"code":429,"message":"slow","details":[{"retryDelay":"34.4s"}]}}"#;
+    let server = Server::says(json("429 Too Many Requests", body));
+    let failure = Driven::start().ask(chat(Dialect::Gemini, server.port)).1.unwrap();
+    assert_eq!((failure.cause, failure.retry_after_ms), (Cause::RateLimited, Some(34_400)));
+    assert_eq!(server.requests().len(), 1);
+    // A date is by the clock of whoever says it.
+    let date = ["Date: Wed, 21 Oct 2015 07:27:00 GMT", "Retry-After: Wed, 21 Oct 2015 07:28:00 GMT"];
+    let server = Server::says(answer("503 Service Unavailable", &date, ""));
+    let failure = Driven::start().ask(chat(Dialect::Chat, server.port)).1.unwrap();
+    assert_eq!((failure.cause, failure.retry_after_ms), (Cause::Overloaded, Some(60_000)));
+    let broken = || answer("500 Internal Server Error", &["retry-after-ms: 1"], "<html>");
+    let server = Server::start(move |_, number| if number == 0 { broken() } else { good() });
+    assert_eq!(Driven::start().ask(chat(Dialect::Chat, server.port)).1, None);
     // Once a byte of an answer has come, never.
     let server = Server::says(vec![Step::Say(stream(&[HALF]))]);
     let failure = Driven::start().ask(chat(Dialect::Chat, server.port)).1.unwrap();

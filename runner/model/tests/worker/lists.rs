@@ -1,6 +1,8 @@
 //! Lists of models, checks, detection and counting, over the real wire.
 
-use harbor_ipc_proto::link::model::{Cause, Chat, Failure, Found, FromModel, Model, ProviderPort, ToModel};
+use harbor_ipc_proto::link::model::{
+    Cause, Chat, Failure, Found, FromModel, Model, ModelState, ProviderPort, ToModel,
+};
 use harbor_ipc_proto::model::{Dialect, Kind};
 
 use super::driven::{Driven, chat, target};
@@ -33,6 +35,11 @@ fn model(id: &str) -> Model {
         vision: None,
         reasoning: None,
         is_remote: false,
+        loaded_window: None,
+        state: None,
+        exit_code: None,
+        weights: None,
+        token_bytes: None,
     }
 }
 
@@ -59,6 +66,80 @@ fn models_say_what_they_can_do_where_their_provider_tells() {
     assert_eq!(models(Kind::LlamaServer, Dialect::Chat, &server), [wanted]);
     let server = Server::start(by_path(&[("GET /v1/models?limit=1000", r#"{"data":[{"id":"c"}]}"#)]));
     assert_eq!(models(Kind::Anthropic, Dialect::Anthropic, &server), [model("c")]);
+}
+
+/// In llama-server's router each model is a process of its own.
+#[test]
+fn a_router_is_asked_about_each_model_and_loads_none_for_that() {
+    let server = Server::start(|request, _| match request.line.as_str() {
+        "GET /v1/models" => json(
+            "200 OK",
+            r#"{"data":[{"id":"a b","status":{"value":"loaded"}},{"id":"u","status":{"value":"unloaded"},"architecture":{"input_modalities":["text","image"]}},
+                {"id":"f","status":{"value":"unloaded","failed":true,"exit_code":1}}]}"#,
+        ),
+        "GET /props?model=a+b&autoload=false" => json(
+            "200 OK",
+            r#"{"modalities":{"vision":false},"chat_template_caps":{"supports_tools":true},"default_generation_settings":{"n_ctx":4096}}"#,
+        ),
+        "GET /props" => json("200 OK", r#"{"default_generation_settings":{"n_ctx":0}}"#),
+        _ => json("400 Bad Request", r#"{"error":{"message":"model is not loaded"}}"#),
+    });
+    let wanted = [
+        Model {
+            context_window: Some(4096),
+            tools: Some(true),
+            vision: Some(false),
+            state: Some(ModelState::Loaded),
+            ..model("a b")
+        },
+        Model { vision: Some(true), state: Some(ModelState::Unloaded), ..model("u") },
+        Model { state: Some(ModelState::Failed), exit_code: Some(1), ..model("f") },
+    ];
+    assert_eq!(models(Kind::LlamaServer, Dialect::Chat, &server), wanted);
+    assert!(server.requests().iter().all(|request| request.line != "GET /props"));
+}
+
+/// Pages are followed to the last one, and one that brings nothing new is the last.
+#[test]
+fn a_list_in_pages_is_one_list() {
+    let server = Server::start(by_path(&[
+        ("GET /v1/models?limit=1000", r#"{"data":[{"id":"a"},{"id":"b"}],"has_more":true,"last_id":"b&"}"#),
+        ("GET /v1/models?limit=1000&after_id=b%26", r#"{"data":[{"id":"b"},{"id":"c"}],"has_more":false}"#),
+    ]));
+    let all = ["a", "b", "c"].map(model);
+    assert_eq!(models(Kind::Anthropic, Dialect::Anthropic, &server), all);
+    let server = Server::start(|request, _| match request.line.as_str() {
+        "GET /v1/models" => json("200 OK", r#"{"data":["a","b"],"has_more":true}"#),
+        _ => json("200 OK", r#"{"data":["c"],"has_more":true}"#),
+    });
+    assert_eq!(models(Kind::OpenAiCompatible, Dialect::Chat, &server), all);
+    let lines: Vec<_> = server.requests().into_iter().map(|request| request.line).collect();
+    assert_eq!(lines, ["GET /v1/models", "GET /v1/models?after=b", "GET /v1/models?after=c"]);
+}
+
+#[test]
+fn googles_list_is_followed_by_its_token() {
+    let first = r#"{"models":[{"name":"models/a","inputTokenLimit":9}],"nextPageToken":"t="}"#;
+    let second = r#"{"models":[{"name":"models/b"},{"name":"models/e","supportedGenerationMethods":["embedContent"]}]}"#;
+    let server = Server::start(move |request, _| match request.line.as_str() {
+        "GET /v1beta/models?pageSize=1000" => json("200 OK", first),
+        "GET /v1beta/models?pageSize=1000&pageToken=t%3D" => json("200 OK", second),
+        _ => json("404 Not Found", "{}"),
+    });
+    let wanted = [Model { context_window: Some(9), ..model("a") }, model("b")];
+    assert_eq!(models(Kind::Gemini, Dialect::Gemini, &server), wanted);
+    let headers = server.requests().remove(0);
+    assert_eq!((headers.header("x-goog-api-key"), headers.header("authorization")), (Some("k-secret"), None));
+}
+
+#[test]
+fn what_is_no_list_of_models_is_told() {
+    let server = Server::start(by_path(&[("GET /v1/models", "{}")]));
+    let mut worker = Driven::start();
+    worker
+        .send(&ToModel::Models { id: 7, target: target(Kind::OpenAiCompatible, Dialect::Chat, server.port) });
+    let FromModel::Failed { id: 7, failure } = worker.heard() else { panic!("a list came") };
+    assert_eq!(failure.cause, Cause::Protocol);
 }
 
 fn check(kind: Kind, dialect: Dialect, server: &Server) -> Option<Failure> {
@@ -155,6 +236,15 @@ fn tokens_are_counted_by_the_provider_where_it_does() {
     worker.send(&ToModel::Count(of(Kind::LlamaServer)));
     assert_eq!(worker.heard(), FromModel::Counted { id: 1, input_tokens: 42 });
     assert_eq!(server.requests()[1].header("authorization"), Some("Bearer k-secret"));
+    let openai = Server::start(by_path(&[("POST /v1/responses/input_tokens", r#"{"input_tokens":7}"#)]));
+    let target = target(Kind::OpenAi, Dialect::Responses, openai.port);
+    worker.send(&ToModel::Count(Chat { target, ..chat(Dialect::Responses, 0) }));
+    assert_eq!(worker.heard(), FromModel::Counted { id: 1, input_tokens: 7 });
+    assert!(!openai.requests()[0].body.contains("stream"));
+    let google = Server::start(by_path(&[("POST /v1beta/models/m:countTokens", r#"{"totalTokens":8}"#)]));
+    worker.send(&ToModel::Count(chat(Dialect::Gemini, google.port)));
+    assert_eq!(worker.heard(), FromModel::Counted { id: 1, input_tokens: 8 });
+    assert!(google.requests()[0].body.contains(r#""model":"models/m""#));
     worker.send(&ToModel::Count(of(Kind::OpenAi)));
     let FromModel::Failed { id: 1, failure } = worker.heard() else { panic!("nobody has counted") };
     assert_eq!((failure.cause, server.requests().len()), (Cause::Refused, 2));

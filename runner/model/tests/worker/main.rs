@@ -10,4 +10,5 @@ mod driven;
 mod faults;
 mod lists;
 mod server;
+mod speech;
 mod starts;

@@ -51,7 +51,8 @@ pub fn question(tool: &str) -> (&'static str, &'static str) {
         "ask_roots" => ("roots/list", "{}"),
         "ask_sampling" => (
             "sampling/createMessage",
-            "{\"messages\":[{\"role\":\"user\",\"content\":{\"type\":\"text\",\"text\":\"Hi\"}}],\"maxTokens\":5}",
+            "{\"messages\":[{\"role\":\"user\",\"content\":{\"type\":\"text\",\"text\":\"Hi\"}}],\"maxTokens\":5,\
+             \"includeContext\":\"thisServer\"}",
         ),
         _ => (
             "elicitation/create",

@@ -4,6 +4,7 @@ mod approvals;
 mod attachments;
 mod branches;
 mod faults;
+mod long;
 mod memory;
 mod owned;
 mod runs;

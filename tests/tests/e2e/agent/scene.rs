@@ -43,7 +43,7 @@ impl Scene {
     pub fn add_provider(&self, dialect: &str) {
         let port = self.provider.server.port;
         let base = match dialect {
-            "ollama" => format!("http://127.0.0.1:{port}"),
+            "ollama" | "gemini" => format!("http://127.0.0.1:{port}"),
             _ => format!("http://127.0.0.1:{port}/v1"),
         };
         let fields =

@@ -16,7 +16,7 @@ fn kinds(scene: &Scene) -> Vec<String> {
 
 #[test]
 fn a_call_of_the_model_reaches_its_server_and_its_result_the_model_in_each_format() {
-    for dialect in ["chat", "anthropic", "ollama"] {
+    for dialect in ["chat", "anthropic", "ollama", "responses", "gemini"] {
         let scene = Scene::of(dialect, &json!({}), |round| match round.results.len() {
             0 => round.call("c1", "look", &json!({"at": "the harbour"})),
             _ => Say::Text(format!("It says {}", round.results[0].len())),

@@ -3,7 +3,7 @@
 use harbor_tests::{LIMIT, PROMPT, wait_until};
 use serde_json::{Value, json};
 
-use super::scene::{ASKED, SAID, Scene};
+use super::scene::{ASKED, LONG, SAID, Scene};
 
 fn kinds(events: &[Value]) -> Vec<String> {
     events.iter().map(|push| push["event"]["type"].as_str().unwrap().to_owned()).collect()
@@ -87,6 +87,31 @@ fn a_call_of_a_tool_comes_back_whole_and_its_result_goes_to_the_model() {
     let told = &scene.provider.chats()[1].body["messages"];
     assert_eq!(told[1]["tool_calls"][0]["function"]["name"], "now");
     assert_eq!((&told[2]["tool_call_id"], &told[2]["content"]), (&json!("call_1"), &json!("noon")));
+}
+
+/// Whatever a client's frames hold, all of the text reaches it.
+#[test]
+fn a_piece_that_is_longer_than_a_frame_comes_in_several() {
+    let scene = Scene::new();
+    let said = "ü".repeat(LONG);
+    for max_frame in [1024 * 1024, 65_536] {
+        scene.bridge.call("hello", &json!({"chunks": true, "max_frame": max_frame})).unwrap();
+        let answer = scene.begin("long", &json!({})).wait(LIMIT).unwrap();
+        let events = scene.events();
+        assert!(texts(&events) == said, "of the text something is missing");
+        let of = |kind: &'static str| events.iter().filter(move |push| push["event"]["type"] == kind);
+        let pieces = of("tool_call_arguments").map(|push| push["event"]["arguments"].as_str().unwrap());
+        let arguments: Value = serde_json::from_str(&pieces.collect::<String>()).unwrap();
+        assert!(arguments["text"] == said.as_str(), "of the arguments something is missing");
+        assert!(answer["response"]["message"]["toolCalls"][0]["arguments"] == arguments);
+        // It repeats what came, and is longer than any frame here.
+        assert_eq!(
+            of("tool_call_end").map(|push| push["event"]["arguments"].clone()).collect::<Vec<_>>(),
+            [Value::Null]
+        );
+        let numbers: Vec<_> = events.iter().map(|push| push["seq"].as_u64().unwrap()).collect();
+        assert_eq!(numbers, (0..numbers.len() as u64).collect::<Vec<_>>());
+    }
 }
 
 #[test]

@@ -9,8 +9,14 @@ use std::thread;
 use harbor_tests::{Bridge, Home, LIMIT, wait_until};
 use serde_json::{Value, json};
 
-/// One of the two ports of llama-server, and the one that few others use.
+/// The newer of llama-server's two ports.
 const PORT: u16 = 9931;
+
+/// The other one.
+const FORMER: u16 = 8080;
+
+/// Lemonade's.
+const LEMONADE: u16 = 13305;
 
 /// What proves a llama-server.
 const MODELS: &str = r#"{"object":"list","data":[{"id":"m","owned_by":"llamacpp"}]}"#;
@@ -41,13 +47,18 @@ for line in sys.stdin:
 
 /// Answers everything with this, one connection after the other, until it is told to end; gives the requests' heads.
 struct Listener {
+    port: u16,
     heads: Receiver<String>,
     thread: Option<thread::JoinHandle<()>>,
 }
 
 impl Listener {
     fn start(body: &'static str) -> Self {
-        let listener = TcpListener::bind(("127.0.0.1", PORT)).expect("the port is free");
+        Self::at(PORT, body)
+    }
+
+    fn at(port: u16, body: &'static str) -> Self {
+        let listener = TcpListener::bind(("127.0.0.1", port)).expect("the port is free");
         let (tell, heads) = channel();
         let thread = thread::spawn(move || {
             for mut stream in listener.incoming().map_while(Result::ok) {
@@ -65,12 +76,12 @@ impl Listener {
                 );
             }
         });
-        Self { heads, thread: Some(thread) }
+        Self { port, heads, thread: Some(thread) }
     }
 
     /// Ends it; gives what came.
     fn end(mut self) -> Vec<String> {
-        TcpStream::connect(("127.0.0.1", PORT)).unwrap().write_all(b"END").unwrap();
+        TcpStream::connect(("127.0.0.1", self.port)).unwrap().write_all(b"END").unwrap();
         self.thread.take().unwrap().join().unwrap();
         self.heads.try_iter().collect()
     }
@@ -103,6 +114,29 @@ fn who_proves_it_is_found_an_impostor_is_not_nor_is_a_server_of_harbors_own() {
             .all(|head| head.starts_with("GET ") && !head.to_ascii_lowercase().contains("\nauthorization"))
     );
     assert_eq!(bridge.call("llm_list_providers", &json!({})).unwrap()["providers"], json!([]));
+
+    // Where it is found is where it is added, at its former port, too; without one, at the newer one.
+    let add = |kind: &str| {
+        let added = bridge.call("llm_add_provider", &json!({"provider_type": kind})).unwrap();
+        let id = added["id"].clone();
+        assert_eq!(bridge.call("llm_remove_provider", &json!({"id": id})).unwrap()["removed"], true);
+        added["provider"]["base_url"].as_str().unwrap().to_owned()
+    };
+    let former = Listener::at(FORMER, MODELS);
+    assert_eq!(add("llama-server"), format!("http://127.0.0.1:{FORMER}/v1"));
+    let real = Listener::start(MODELS);
+    assert_eq!(add("llama-server"), format!("http://127.0.0.1:{PORT}/v1"), "the newer one comes first");
+    former.end();
+    assert_eq!(add("llamafile"), format!("http://127.0.0.1:{PORT}/v1"));
+    real.end();
+    assert_eq!(add("llama-server"), format!("http://127.0.0.1:{PORT}/v1"));
+    let lemonade = Listener::at(LEMONADE, r#"{"status":"ok","version":"11.7.0","all_models_loaded":[]}"#);
+    let found_there = bridge.call("llm_detect", &json!({})).unwrap();
+    let kinds: Vec<_> =
+        found_there["providers"].as_array().unwrap().iter().map(|one| one["type"].clone()).collect();
+    assert!(kinds.contains(&json!("lemonade")), "{kinds:?}");
+    assert_eq!(add("lemonade"), format!("http://127.0.0.1:{LEMONADE}/api/v1"));
+    lemonade.end();
 
     let script = home.scratch("llama.py");
     let text = SERVER.replace("MODELS", &format!("{MODELS:?}")).replace("PORT", &PORT.to_string());

@@ -1,5 +1,5 @@
 //! Language models through the real bridge and the real model worker: at a scripted provider that speaks Chat Completions, at an
-//! imitation of Ollama, and at a real model in a real server.
+//! imitation of all formats, and at a real model in a real server.
 
 mod budgets;
 mod cancels;
@@ -8,8 +8,13 @@ mod commands;
 mod counting;
 mod deaths;
 mod detecting;
+mod imitations;
+mod names;
 mod ollama;
 mod origins;
 mod providers;
 mod real;
+mod refusals;
 mod scene;
+mod transcribing;
+mod windows;

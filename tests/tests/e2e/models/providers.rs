@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::net::TcpListener;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use harbor_tests::{Bridge, Home, LIMIT, wait_until};
 use nix::unistd::{Uid, geteuid, setfsuid};
@@ -113,6 +114,24 @@ fn models_are_listed_and_one_becomes_the_default() {
     let asked = json!({"model": "p:m", "messages": [{"role": "user", "content": "hi"}]});
     assert_eq!(scene.bridge.call("llm_chat", &asked).unwrap()["model"], "m");
     assert_eq!(scene.bridge.call("llm_chat", &fields).unwrap()["model"], "many", "a request changes nothing");
+}
+
+#[test]
+fn one_that_hangs_holds_up_no_list_and_its_last_one_stands_for_it() {
+    let scene = Scene::new();
+    let slow = Provider::start();
+    scene.add(&json!({"name": "slow", "base_url": slow.url(), "api_key": KEY})).unwrap();
+    scene.bridge.call("llm_list_models_for", &json!({"provider_id": "slow"})).unwrap();
+    slow.set_mute(true);
+    let began = Instant::now();
+    let both = [(); 2].map(|()| scene.bridge.request("llm_list_models", &json!({})));
+    for listed in both.map(|pending| pending.wait(LIMIT).unwrap()) {
+        let models = listed["models"].as_array().unwrap().len();
+        assert_eq!((models, &listed["failed"]), (2 * MODELS.len(), &json!([])));
+    }
+    assert!(began.elapsed() < Duration::from_secs(4), "{:?}", began.elapsed());
+    let lists = slow.server.asked().iter().filter(|asked| asked.verb == "GET").count();
+    assert_eq!(lists, 2, "however many want a list, its provider is asked once");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! A real model in a real llama-server: asked by both formats that it speaks, made to call a tool, cancelled, made to count.
+//! A real model in a real llama-server: asked in all formats that it speaks, made to call a tool, cancelled, made to count.
 //!
 //! Looks at structure alone: what so small a model says is right whatever it is.
 
@@ -23,7 +23,10 @@ const TOOLS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/e2e/models/tools
 /// From the request to cancel until the server does nothing any more.
 const IDLE: Duration = Duration::from_secs(1);
 
-/// A bridge that knows the server by both of its formats, as `chat` and as `anthropic`.
+/// The formats that it speaks. Each is a provider of this name.
+const FORMATS: [&str; 3] = ["chat", "anthropic", "responses"];
+
+/// A bridge that knows the server by all of its formats.
 struct Real {
     bridge: Bridge,
     home: Home,
@@ -54,7 +57,8 @@ impl Real {
         let (server, home) = (Program::start(&mut command), Home::new());
         let bridge = Bridge::start(&home);
         assert!(bridge.is_alive());
-        for (dialect, path) in [("chat", "/v1"), ("anthropic", "")] {
+        for dialect in FORMATS {
+            let path = if dialect == "anthropic" { "" } else { "/v1" };
             let url = format!("http://127.0.0.1:{port}{path}");
             let add =
                 ["models", "add", "llama-server", "--name", dialect, "--dialect", dialect, "--url", &url];
@@ -90,16 +94,16 @@ impl Real {
 }
 
 #[test]
-fn a_real_model_answers_in_both_formats() {
+fn a_real_model_answers_in_each_format() {
     let Some(real) = Real::start() else { return };
-    for provider in ["chat", "anthropic"] {
+    for provider in FORMATS {
         done(&real.home, &["models", "default", provider]);
         let ask = ["ask", "Say something.", "--max-tokens", "12"];
         let (said, err, code) = harbor(&real.home, &ask, "");
         assert!(!said.trim().is_empty() && code == Some(0), "{provider}: {err}");
         assert_eq!(err, "harbor: the answer was cut off at its token limit\n");
         let (whole, ..) = harbor(&real.home, &[&ask[..], &["--json"]].concat(), "");
-        let whole: Value = serde_json::from_str(&whole).unwrap();
+        let whole: Value = serde_json::from_str(whole.lines().last().unwrap()).unwrap();
         assert_eq!((&whole["provider"], &whole["model"]), (&json!(provider), &json!("smollm2")));
         let usage = &whole["response"]["usage"];
         assert_eq!((&usage["exactness"], &usage["output_tokens"]), (&json!("exact"), &json!(12)), "{usage}");
@@ -113,7 +117,7 @@ fn a_real_model_calls_a_tool_and_is_told_its_result() {
     let schema = json!({"type": "object", "properties": {"city": {"enum": ["Paris"]}}, "required": ["city"],
         "additionalProperties": false});
     let tools = json!([{"name": "get_weather", "description": "The weather.", "inputSchema": schema}]);
-    for provider in ["chat", "anthropic"] {
+    for provider in FORMATS {
         let model = format!("{provider}:smollm2");
         let asked = json!({"tools": tools, "tool_choice": "required", "max_tokens": 60});
         let (kinds, response) = real.chat(&model, &asked);
@@ -145,13 +149,14 @@ fn asks_for_the_time(real: &Real, model: &str, more: &[&str]) -> Value {
         ["ask", "--json", "--model", model, "--tools", "time", "--max-tool-calls", "1", "--max-tokens", "60"];
     let (out, err, code) = harbor(&real.home, &[&ask[..], more, &["What time is it in Tokyo?"]].concat(), "");
     assert_eq!(code, Some(0), "{err}");
-    serde_json::from_str(&out).unwrap_or_else(|_| panic!("{out} {err}"))
+    let last = out.lines().last().unwrap_or_default();
+    serde_json::from_str(last).unwrap_or_else(|_| panic!("{out} {err}"))
 }
 
 #[test]
 fn in_a_turn_a_real_models_call_reaches_its_server_and_a_last_answer_is_text() {
     let Some(real) = Real::start() else { return };
-    for provider in ["chat", "anthropic"] {
+    for provider in FORMATS {
         let answer = asks_for_the_time(&real, &format!("{provider}:smollm2"), &["--tool-choice", "required"]);
         let step = &answer["steps"][0];
         assert_eq!(
@@ -167,22 +172,24 @@ fn in_a_turn_a_real_models_call_reaches_its_server_and_a_last_answer_is_text() {
 #[test]
 fn a_real_model_without_tools_writes_a_step_that_its_server_forces() {
     let Some(real) = Real::with(&[]) else { return };
-    let listed = real.bridge.call("llm_list_models_for", &json!({"provider_id": "chat"})).unwrap();
-    assert_eq!(listed["models"][0]["tools"], false, "{listed:?}");
-    let answer = asks_for_the_time(&real, "chat:smollm2", &["--tool-choice", "required"]);
-    let step = &answer["steps"][0];
-    assert_eq!(
-        (&step["tool"], &step["is_error"]),
-        (&json!("time/get_current_time"), &json!(false)),
-        "{answer}"
-    );
-    assert!(answer["response"].is_string(), "{answer}");
+    for provider in ["chat", "responses"] {
+        let listed = real.bridge.call("llm_list_models_for", &json!({"provider_id": provider})).unwrap();
+        assert_eq!(listed["models"][0]["tools"], false, "{listed:?}");
+        let answer = asks_for_the_time(&real, &format!("{provider}:smollm2"), &["--tool-choice", "required"]);
+        let step = &answer["steps"][0];
+        assert_eq!(
+            (&step["tool"], &step["is_error"]),
+            (&json!("time/get_current_time"), &json!(false)),
+            "{answer}"
+        );
+        assert!(answer["response"].is_string(), "{answer}");
+    }
 }
 
 #[test]
 fn a_cancelled_answer_frees_the_place_at_the_real_server() {
     let Some(real) = Real::start() else { return };
-    for provider in ["chat", "anthropic"] {
+    for provider in FORMATS {
         let model = format!("{provider}:smollm2");
         let pending = begin(&real.bridge, "llm_chat", &model, &json!({"max_tokens": 1500}));
         while real.bridge.next_push("llm_event", LIMIT)["event"]["type"] != "text" {}
@@ -200,7 +207,7 @@ fn a_cancelled_answer_frees_the_place_at_the_real_server() {
 fn a_real_server_counts_what_it_would_read() {
     let Some(real) = Real::start() else { return };
     let messages = json!([{"role": "user", "content": "How deep is a harbor?"}]);
-    for provider in ["chat", "anthropic"] {
+    for provider in FORMATS {
         let model = format!("{provider}:smollm2");
         let fields = json!({"messages": messages, "model": model, "system_prompt": "Be brief."});
         let counted = real.bridge.call("llm_count_tokens", &fields).unwrap();

@@ -31,7 +31,11 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// - `silent`: the same without a word
 /// - `calling`: the same in the arguments of a call
 /// - `tool`: calls `now`
-pub const MODELS: [&str; 7] = ["m", "many", "mute", "hangs", "silent", "calling", "tool"];
+/// - `long`: says [`LONG`] in one piece, then has the same as an argument
+pub const MODELS: [&str; 8] = ["m", "many", "mute", "hangs", "silent", "calling", "tool", "long"];
+
+/// Characters of what `long` says: more than one frame of a browser takes.
+pub const LONG: usize = 700_000;
 
 /// A provider that has these models.
 pub struct Provider {
@@ -123,6 +127,15 @@ fn chat(asked: &Asked, stream: &mut TcpStream, left: &Mutex<Vec<Instant>>) -> bo
             for part in ["{\"zone\":", "\"UTC\"}"] {
                 piece(stream, &call(json!({"index": 0, "function": {"arguments": part}})), None);
             }
+            "tool_calls"
+        }
+        "long" => {
+            let long = "ü".repeat(LONG);
+            piece(stream, &json!({"content": long}), None);
+            begin_call(stream);
+            let arguments = json!({"text": long}).to_string();
+            let call = json!({"index": 0, "function": {"arguments": arguments}});
+            piece(stream, &json!({"tool_calls": [call]}), None);
             "tool_calls"
         }
         _ => {

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use harbor_ipc_proto::client::{Attempts, CredentialType, Instance, NetworkKind, RestartWhen, Supervision};
+use harbor_ipc_proto::client::{
+    Attempts, CredentialType, Instance, NetworkKind, RestartWhen, Sampling, Supervision,
+};
 
 use super::super::*;
 use super::{command, refused_with, words};
@@ -105,13 +107,14 @@ fn a_definition_that_makes_no_sense_is_refused() {
 #[test]
 fn whose_process_it_is_and_what_its_tools_do() {
     let of_instances = ["--instance", "per-principal", "--max-instances=64"];
-    let of_models = ["--private", "--reads", "list,read", "--destroys=drop", "--", "y"];
+    let of_models = ["--private", "--reads", "list,read", "--destroys=drop", "--sampling", "deny", "--", "y"];
     let supervision = Supervision {
         instance: Some(Instance::PerPrincipal),
         max_instances: Some(64),
         private: Some(true),
         reads: Some(vec!["list".into(), "read".into()]),
         destroys: Some(vec!["drop".into()]),
+        sampling: Some(Sampling::Deny),
         ..Supervision::default()
     };
     assert_eq!(added(&[&of_instances[..], &of_models].concat()).supervision, supervision);
@@ -182,6 +185,7 @@ fn how_a_server_is_supervised() {
     }
     for (option, value, text) in [
         ("--restart", "on_crash", "never, on-crash, always"),
+        ("--sampling", "always", "ask, allow, deny"),
         ("--restart-attempts", "1000001", "use a whole number from 0 to 1000000, or unlimited"),
         ("--restart-attempts", "-1", "use a whole number from 0"),
         ("--restart-delays", "", "use numbers of seconds from 0 to 3600, with a comma between two"),

@@ -11,6 +11,9 @@ use crate::table::flatten;
 /// The person, among those on whose behalf something is done.
 const OWNER: &str = "owner";
 
+/// The reason of a question about a server that wants a language model's answer.
+const SAMPLING: &str = "sampling";
+
 /// The party that makes the call.
 pub fn who(question: &Approval) -> String {
     let whom = flatten(&question.principal);
@@ -19,7 +22,16 @@ pub fn who(question: &Approval) -> String {
         "run" => format!("a model that works for {whom}"),
         "page" => format!("the page {whom} itself"),
         "client" => format!("the AI client {}", whom.strip_prefix("client://").unwrap_or(&whom)),
+        "server" => format!("the server {}", whom.strip_prefix("server:").unwrap_or(&whom)),
         other => format!("{whom} ({})", flatten(other)),
+    }
+}
+
+/// The thing that is wanted, and the words for its fields.
+pub fn wanted(question: &Approval) -> String {
+    match &*question.reason {
+        SAMPLING => "to have a language model answer".into(),
+        _ => format!("to call {}", flatten(&question.tool)),
     }
 }
 
@@ -42,6 +54,8 @@ pub fn covered_by(question: &Approval, word: &str) -> String {
     match (&*question.reason, word) {
         ("first_use", "ten_minutes") => format!("all tools of {source} for ten minutes"),
         ("first_use", "always") => format!("all tools of {source} from now on"),
+        (SAMPLING, "once") => "this answer".into(),
+        (SAMPLING, "always") => format!("all that {source} asks of your models from now on"),
         _ => covered(word),
     }
 }
@@ -102,6 +116,7 @@ mod tests {
         assert_eq!(said("page", "https://a.example"), "the page https://a.example itself");
         assert_eq!(said("client", "client://cursor"), "the AI client cursor");
         assert_eq!(said("client", "client://x\\u001b\\ny"), "the AI client x\\u{1b} y");
+        assert_eq!(said("server", "server:time"), "the server time");
         assert_eq!(said("new", "owner"), "owner (new)");
     }
 
@@ -115,6 +130,19 @@ mod tests {
         };
         let said = "this would tell gmail something that comes from: files, browser:a.example";
         assert_eq!((of("leaves").as_deref(), of("writes")), (Some(said), None));
+    }
+
+    #[test]
+    fn what_a_server_wants_of_a_model_is_no_call() {
+        let question = typed::<Approval>(r#"{"tool":"s/sampling/createMessage","reason":"sampling"}"#);
+        assert_eq!(wanted(&question), "to have a language model answer");
+        assert_eq!(covered_by(&question, "once"), "this answer");
+        assert_eq!(covered_by(&question, "always"), "all that s asks of your models from now on");
+        let call = typed::<Approval>(r#"{"tool":"s/t","reason":"writes"}"#);
+        assert_eq!(
+            (wanted(&call).as_str(), covered_by(&call, "once").as_str()),
+            ("to call s/t", "this call")
+        );
     }
 
     #[test]

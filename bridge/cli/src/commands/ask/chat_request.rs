@@ -3,11 +3,8 @@
 //! Owns reading stdin and the files that are named. Must never send another file. An image is recognised by
 //! its first bytes, and anything else is refused.
 
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use harbor_ipc_proto::client::{ChatMessage, ChatPart, LlmChat};
 use harbor_ipc_proto::field::{JsonObject, PutField as _};
 use harbor_ipc_proto::frame::MAX_CLIENT_FRAME;
@@ -15,51 +12,75 @@ use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::model::{MAX_IMAGE, MAX_IMAGES};
 use serde_json::value::RawValue;
 
+use super::super::attach::{self, bounded, file, part, picture, text_part};
 use crate::args::AskOptions;
 use harbor_client::errors::Failure;
 
-/// The first bytes of the files of images.
-const KINDS: [(&[u8], usize, &str); 4] = [
-    (b"\x89PNG\r\n\x1a\n", 0, "image/png"),
-    (b"\xff\xd8\xff", 0, "image/jpeg"),
-    (b"GIF8", 0, "image/gif"),
-    (b"WEBP", 8, "image/webp"),
-];
+/// More files are refused.
+const MOST_FILES: usize = 8;
 
-/// The request, with all named files read. As JSON the answer comes whole, without a stream.
-pub fn chat(question: &AskOptions, is_json: bool) -> Result<LlmChat, Failure> {
+/// The request, with all named files read.
+pub fn chat(question: &AskOptions) -> Result<LlmChat, Failure> {
     let schema = question.schema.as_deref().map(schema).transpose()?;
-    let (text, images) = said(question)?;
+    let (text, attached) = said(question)?;
+    let attached = attached.into_iter().map(quoted).collect();
     Ok(LlmChat {
-        messages: vec![ChatMessage { content: Some(content(&text, images)), ..message() }],
+        messages: vec![ChatMessage { content: Some(content(&text, attached)), ..message() }],
         model: question.model.clone(),
         system_prompt: question.system.clone(),
         max_tokens: question.max_tokens,
+        temperature: question.temperature.as_deref().map(temperature).transpose()?,
+        reasoning_effort: question.effort.clone(),
         response_schema: schema,
-        ..plain("", !is_json)
+        ..plain("")
     })
 }
 
-/// The text, and the images that stand before it.
+/// The text, and the images and files that stand before it.
 pub fn said(question: &AskOptions) -> Result<(String, Vec<ChatPart>), Failure> {
     if question.images.len() > MAX_IMAGES {
         return Err(Failure::Usage(format!("--image: up to {MAX_IMAGES} images can be shown at once")));
     }
-    let images: Vec<_> = question.images.iter().map(|path| image(path)).collect::<Result<_, _>>()?;
+    if question.files.len() > MOST_FILES {
+        return Err(Failure::Usage(format!("--file: up to {MOST_FILES} files can be sent at once")));
+    }
+    let images = question.images.iter().map(|path| image(path));
+    let files = question.files.iter().map(|path| attach::read("--file", path).map(|(part, _)| part));
+    let attached: Vec<_> = images.chain(files).collect::<Result<_, _>>()?;
     let text = match question.question.as_str() {
         "-" => from_stdin()?,
         typed => typed.to_owned(),
     };
-    Ok((text, images))
+    Ok((text, attached))
+}
+
+/// A file as a part of a message: its text, between two lines with its name. A session does that by itself.
+fn quoted(part: ChatPart) -> ChatPart {
+    match (part.title, part.text) {
+        (Some(title), Some(text)) => {
+            text_part(format!("The file {title} begins here.\n{text}\nThe file {title} ends here."))
+        }
+        (title, text) => ChatPart { title, text, ..part },
+    }
+}
+
+/// A randomness, as the JSON number that is sent.
+fn temperature(typed: &str) -> Result<Json, Failure> {
+    let number: Option<f64> = serde_json::from_str(typed).ok();
+    match number.is_some_and(|number| (0.0..=2.0).contains(&number)) {
+        true => Ok(Json::from_valid(typed.trim().to_owned())),
+        false => {
+            Err(Failure::Usage(format!("--temperature {typed}: give a number from 0 to 2, such as 0.7")))
+        }
+    }
 }
 
 fn message() -> ChatMessage {
     ChatMessage { role: "user".into(), content: None, toolCalls: None, toolCallId: None, isError: None }
 }
 
-/// A request that says this and nothing else.
-pub fn plain(text: &str, stream: bool) -> LlmChat {
-    let stream = stream.then_some(true);
+/// A request that says this and nothing else, and whose answer comes in pieces.
+pub fn plain(text: &str) -> LlmChat {
     LlmChat {
         messages: vec![ChatMessage { content: Some(content(text, Vec::new())), ..message() }],
         model: None,
@@ -73,39 +94,19 @@ pub fn plain(text: &str, stream: bool) -> LlmChat {
         stop: None,
         response_schema: None,
         reasoning_effort: None,
-        stream,
-        credit: stream,
+        stream: Some(true),
+        credit: Some(true),
     }
 }
 
-fn content(text: &str, images: Vec<ChatPart>) -> Json {
-    if images.is_empty() {
+fn content(text: &str, attached: Vec<ChatPart>) -> Json {
+    if attached.is_empty() {
         return Json::string(text);
     }
-    let parts: Vec<_> = images.into_iter().chain([text_part(text.to_owned())]).collect();
+    let parts: Vec<_> = attached.into_iter().chain([text_part(text.to_owned())]).collect();
     let mut json = Vec::new();
     parts.put(&mut json);
     Json::from_valid(String::from_utf8(json).unwrap_or_default())
-}
-
-/// A part that is a text.
-pub fn text_part(text: String) -> ChatPart {
-    ChatPart { r#type: "text".into(), text: Some(text), ..part() }
-}
-
-fn part() -> ChatPart {
-    ChatPart {
-        r#type: "image".into(),
-        text: None,
-        callId: None,
-        mediaType: None,
-        data: None,
-        provider: None,
-        model: None,
-        value: None,
-        url: None,
-        title: None,
-    }
 }
 
 fn from_stdin() -> Result<String, Failure> {
@@ -120,35 +121,10 @@ fn from_stdin() -> Result<String, Failure> {
     }
 }
 
-/// Reads an input that may be endless: one byte more than `most` shows that it is too long.
-fn bounded(from: impl Read, most: usize) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    from.take(most as u64 + 1).read_to_end(&mut bytes)?;
-    Ok(bytes)
-}
-
-pub fn file(option: &str, path: &str, most: usize) -> Result<Vec<u8>, Failure> {
-    let wrong = |what: String| Failure::Usage(format!("{option} {path}: {what}"));
-    let bytes = File::open(path).and_then(|file| bounded(file, most));
-    let bytes = bytes.map_err(|error| wrong(format!("cannot read it: {error}")))?;
-    match bytes.len() > most {
-        true => Err(wrong(format!("it is larger than {} MB", most / 1_000_000))),
-        false => Ok(bytes),
-    }
-}
-
 fn image(path: &str) -> Result<ChatPart, Failure> {
     let bytes = file("--image", path, MAX_IMAGE)?;
     picture(&bytes)
         .ok_or_else(|| Failure::Usage(format!("--image {path}: the file is not a PNG, JPEG, GIF or WebP")))
-}
-
-/// The image in these bytes. None if they are no image.
-pub fn picture(bytes: &[u8]) -> Option<ChatPart> {
-    let is_it =
-        |(begin, at, _): &&(&[u8], usize, &str)| bytes.get(*at..).is_some_and(|rest| rest.starts_with(begin));
-    let (.., kind) = KINDS.iter().find(is_it)?;
-    Some(ChatPart { mediaType: Some((*kind).to_owned()), data: Some(STANDARD.encode(bytes)), ..part() })
 }
 
 fn schema(path: &str) -> Result<JsonObject, Failure> {
@@ -175,8 +151,12 @@ mod tests {
             model: Some("p:m".into()),
             system: None,
             images,
+            files: Vec::new(),
+            extract: false,
             schema,
             max_tokens: Some(9),
+            temperature: Some("0.5".into()),
+            effort: Some("low".into()),
             using: ToolUse::default(),
         }
     }
@@ -191,13 +171,17 @@ mod tests {
         };
         let webp = put("a.png", b"RIFF\0\0\0\0WEBPVP8 ");
         let schema = put("s.json", b" {\"type\":\"object\"}\n");
-        let chat = chat(&question(vec![webp], Some(schema.clone())), false).unwrap();
+        let chat = chat(&question(vec![webp], Some(schema.clone()))).unwrap();
         assert_eq!(
             chat.messages[0].content.as_ref().unwrap().as_str(),
             r#"[{"type":"image","mediaType":"image/webp","data":"UklGRgAAAABXRUJQVlA4IA=="},{"type":"text","text":"what is it?"}]"#
         );
         assert_eq!(chat.response_schema.unwrap().0.as_str(), "{\"type\":\"object\"}");
         assert_eq!((chat.max_tokens, chat.stream, chat.credit), (Some(9), Some(true), Some(true)));
+        assert_eq!(
+            (chat.temperature.unwrap().as_str(), chat.reasoning_effort.as_deref()),
+            ("0.5", Some("low"))
+        );
         for (images, schema) in [
             (vec![schema.clone()], None),
             (vec![put("empty", b"")], None),
@@ -207,7 +191,21 @@ mod tests {
             (vec![], Some(put("list", b"[]"))),
             (vec![], Some(put("none", b"{"))),
         ] {
-            assert!(matches!(super::chat(&question(images, schema), true), Err(Failure::Usage(_))));
+            assert!(matches!(super::chat(&question(images, schema)), Err(Failure::Usage(_))));
         }
+    }
+
+    #[test]
+    fn a_file_goes_with_its_name_around_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("notes.txt").to_str().unwrap().to_owned();
+        fs::write(&path, "a\nb").unwrap();
+        let asked = AskOptions { files: vec![path.clone()], ..question(vec![], None) };
+        let content = chat(&asked).unwrap().messages.remove(0).content.unwrap();
+        let parts: serde_json::Value = serde_json::from_str(content.as_str()).unwrap();
+        let text = format!("The file {path} begins here.\na\nb\nThe file {path} ends here.");
+        assert_eq!((&parts[0]["text"], &parts[1]["text"]), (&text.into(), &"what is it?".into()));
+        let many = AskOptions { files: vec![path; MOST_FILES + 1], ..question(vec![], None) };
+        assert!(matches!(chat(&many), Err(Failure::Usage(_))));
     }
 }

@@ -15,7 +15,8 @@ use harbor_ipc_proto::client::{
     ChatCreateSession, ChatDeleteSession, ChatPart, ChatSendMessage, ChatSendMessageResult,
 };
 
-use super::chat_request;
+use super::super::attach::text_part;
+use super::{chat_request, extract};
 use crate::args::{Approve, AskOptions, servers_of};
 use crate::client::{Client, QUICK};
 use crate::commands::turn::{self, Console, Stopper, ending};
@@ -33,6 +34,7 @@ pub struct PreparedQuestion {
     tool_choice: Option<String>,
     max_tool_calls: Option<u32>,
     max_tokens: Option<u32>,
+    extracts: bool,
 }
 
 pub fn wanted(question: &AskOptions) -> Result<PreparedQuestion, Failure> {
@@ -54,7 +56,7 @@ fn wanted_of(question: &AskOptions, is_somebody_here: bool) -> Result<PreparedQu
     let (mut text, mut attachments) = chat_request::said(question)?;
     if question.question == "-" {
         // What came by stdin may be anybody's words.
-        attachments.push(chat_request::text_part(std::mem::take(&mut text)));
+        attachments.push(text_part(std::mem::take(&mut text)));
     }
     Ok(PreparedQuestion {
         create: ChatCreateSession {
@@ -70,6 +72,7 @@ fn wanted_of(question: &AskOptions, is_somebody_here: bool) -> Result<PreparedQu
         tool_choice: using.tool_choice.map(|choice| choice.word().into()),
         max_tool_calls: using.max_tool_calls,
         max_tokens: question.max_tokens,
+        extracts: question.extract,
     })
 }
 
@@ -105,15 +108,20 @@ fn ask(
     let created = client.ask(&wanted.create, QUICK).map_err(Failure::of_question)?;
     let session_id = created.into_value().session.id;
     stopper.goes_with_us(&session_id);
+    console.is_silent = wanted.extracts;
     let said = turn::say(client, &wanted.message(&session_id), console, stopper);
     let deleted = client.ask(&ChatDeleteSession { session_id }, QUICK);
-    finish(&said.map_err(Failure::of_question)?, console.screen)?;
+    let said = said.map_err(Failure::of_question)?;
+    if wanted.extracts && !console.screen.json {
+        extract(&said.response, console.screen)?;
+    }
+    finish(&said, console.screen)?;
     deleted.map(|_| ()).map_err(Failure::of_question)
 }
 
 fn finish(answer: &Answer<ChatSendMessageResult>, screen: &mut Screen) -> Result<(), Failure> {
     if screen.json {
-        screen.json(&answer.to_json())?;
+        screen.json_line(&answer.to_json())?;
     } else if Status::is_visible() {
         remark(&ending::spent(answer));
     }
@@ -209,6 +217,15 @@ mod tests {
         let whole: serde_json::Value = serde_json::from_str(&ran.printed).unwrap();
         assert_eq!((&whole["response"], &whole["ended"]), (&"It is 9.".into(), &"calls".into()));
         assert_eq!(ran.exit, Exit::Done, "it has answered");
+    }
+
+    #[test]
+    fn of_an_answer_with_code_the_code_alone_is_printed() {
+        let code = answer("done").replace("It is 9.", "So:\\n```sh\\nls\\n```\\nDone.");
+        for (answer, printed) in [(code, "ls\n"), (answer("done"), "It is 9.\n")] {
+            let wanted = wanted(&["ask", "x", "-x", "--tools", "a"], false).unwrap();
+            assert_eq!(ran(false, &wanted, &[CREATED, &answer, DELETED]).printed, printed);
+        }
     }
 
     #[test]

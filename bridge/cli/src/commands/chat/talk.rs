@@ -9,10 +9,10 @@ use harbor_ipc_proto::client::{
     ListServers, LlmListModels, SessionUpdates,
 };
 
+use super::super::attach;
 use super::super::ids::short;
-use super::super::sessions::{id_of, transcript};
+use super::super::sessions::{id_of, last_used, transcript};
 use super::super::turn::{self, Console, Stopper, ending};
-use super::attach;
 use super::lines::{Lines, Typed};
 use super::words::{HELP, Words, read};
 use crate::args::{Chat, servers_of};
@@ -24,6 +24,16 @@ const SHOWN: usize = 6;
 
 /// Advice for a person who wants more than came.
 const MORE: &str = "say `go on` for more";
+
+/// A change of a session that changes nothing.
+const NO_CHANGES: SessionUpdates = SessionUpdates {
+    name: None,
+    systemPrompt: None,
+    enabledServers: None,
+    model: None,
+    mode: None,
+    pinned: None,
+};
 
 /// A message as it was sent.
 #[derive(Clone)]
@@ -42,6 +52,8 @@ pub struct Talk<'a, 'b> {
     model: Option<String>,
     /// The servers whose tools may be used. All of them if absent.
     servers: Option<Vec<String>>,
+    /// Instructions of a session that is begun here.
+    system: Option<String>,
     private: bool,
     /// Attachments of the next message.
     attached: Vec<ChatPart>,
@@ -63,20 +75,25 @@ impl<'a, 'b> Talk<'a, 'b> {
             session: None,
             model: wanted.model.clone(),
             servers: named.and_then(|named| servers_of(named)),
+            system: wanted.system.clone(),
             private: wanted.private,
             attached: Vec::new(),
             last: None,
         };
-        if let Some(typed) = &wanted.session {
-            talk.resume(typed, wanted)?;
+        let resumed = match &wanted.session {
+            Some(typed) => Some(id_of(talk.client, typed)?),
+            None if wanted.goes_on => Some(last_used(talk.client)?),
+            None => None,
+        };
+        if let Some(session_id) = resumed {
+            talk.resume(session_id, wanted)?;
         }
         talk.greet()?;
         Ok(talk)
     }
 
     /// Resumes a session, and changes it by the typed options.
-    fn resume(&mut self, typed: &str, wanted: &Chat) -> Result<(), Failure> {
-        let session_id = id_of(self.client, typed)?;
+    fn resume(&mut self, session_id: String, wanted: &Chat) -> Result<(), Failure> {
         let got = self.client.ask(&ChatGetSession { session_id }, QUICK)?.into_value();
         let (session, messages) = (got.session, got.messages);
         self.session = Some(session.id);
@@ -94,9 +111,10 @@ impl<'a, 'b> Talk<'a, 'b> {
         if session.turn_id.is_some() {
             self.console.note("harbor: this session is still answering")?;
         }
-        if wanted.model.is_some() || !wanted.tools.is_empty() {
+        if wanted.model.is_some() || !wanted.tools.is_empty() || wanted.system.is_some() {
             let servers = (!wanted.tools.is_empty()).then(|| named_or_every(self.servers.clone()));
-            self.update(wanted.model.clone(), servers)?;
+            let changes = SessionUpdates { systemPrompt: wanted.system.clone(), ..NO_CHANGES };
+            self.update(SessionUpdates { model: wanted.model.clone(), enabledServers: servers, ..changes })?;
         }
         self.model = wanted.model.clone().or(session.model);
         if wanted.tools.is_empty() {
@@ -171,7 +189,7 @@ impl<'a, 'b> Talk<'a, 'b> {
             Words::Tools(Some(named)) => self.use_tools(&named),
             Words::Tools(None) => self.show_tools(),
             Words::Attach(path) => {
-                let (part, told) = attach::read(&path)?;
+                let (part, told) = attach::read("/attach", &path)?;
                 self.attached.push(part);
                 Ok(self.console.note(&format!("{}; it goes with your next message", flatten(&told)))?)
             }
@@ -212,7 +230,7 @@ impl<'a, 'b> Talk<'a, 'b> {
         let create = ChatCreateSession {
             enabled_servers: self.servers.clone(),
             name: None,
-            system_prompt: None,
+            system_prompt: self.system.clone(),
             model: self.model.clone(),
             mode: None,
             private: self.private.then_some(true),
@@ -224,22 +242,14 @@ impl<'a, 'b> Talk<'a, 'b> {
         Ok(self.session.insert(id).clone())
     }
 
-    fn update(&mut self, model: Option<String>, servers: Option<Vec<String>>) -> Result<(), Failure> {
+    fn update(&mut self, updates: SessionUpdates) -> Result<(), Failure> {
         let Some(session_id) = self.session.clone() else { return Ok(()) };
-        let updates = SessionUpdates {
-            name: None,
-            systemPrompt: None,
-            enabledServers: servers,
-            model,
-            mode: None,
-            pinned: None,
-        };
         self.client.ask(&ChatUpdateSession { session_id, updates }, QUICK)?;
         Ok(())
     }
 
     fn use_model(&mut self, model: String) -> Result<(), Failure> {
-        self.update(Some(model.clone()), None)?;
+        self.update(SessionUpdates { model: Some(model.clone()), ..NO_CHANGES })?;
         self.model = Some(model);
         Ok(self.console.note(&format!("{} answers from now on", self.whom()))?)
     }
@@ -253,7 +263,8 @@ impl<'a, 'b> Talk<'a, 'b> {
 
     fn use_tools(&mut self, named: &[String]) -> Result<(), Failure> {
         let servers = servers_of(named);
-        self.update(None, Some(named_or_every(servers.clone())))?;
+        let named = Some(named_or_every(servers.clone()));
+        self.update(SessionUpdates { enabledServers: named, ..NO_CHANGES })?;
         self.servers = servers;
         Ok(self.console.note(&format!("tools from now on: {}", self.tools()))?)
     }

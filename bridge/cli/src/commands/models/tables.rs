@@ -5,11 +5,12 @@
 
 use harbor_ipc_proto::client::{BudgetView, LlmListModelsResult, ModelUsageView, ModelView, ProviderView};
 
+use crate::money::dollars;
 use crate::table::Table;
 
 /// `default`: the id of the one that is used where none is named.
 pub fn models(models: &[ModelView], default: Option<&str>) -> Table {
-    let mut table = Table::new(&["MODEL", "CONTEXT", "CAN", "RUNS"]);
+    let mut table = Table::new(&["MODEL", "CONTEXT", "CAN", "RUNS", "PRICE"]).without(&["PRICE"]);
     for model in models {
         let abilities = [(model.tools, "tools"), (model.vision, "images"), (model.reasoning, "reasoning")];
         let can: Vec<_> =
@@ -18,10 +19,44 @@ pub fn models(models: &[ModelView], default: Option<&str>) -> Table {
             format!("{}{}", model.id, if default == Some(model.id.as_str()) { " (default)" } else { "" }),
             or_dash(model.context_window),
             if can.is_empty() { "-".into() } else { can.join(", ") },
-            place(model.is_local),
+            format!("{}{}", place(model.is_local), state(model)),
+            price(model),
         ]);
     }
     table
+}
+
+/// A note beside a model that is being loaded, or could not be loaded.
+fn state(model: &ModelView) -> String {
+    match (model.state.as_deref(), &model.problem) {
+        (_, Some(problem)) => format!(" ({problem})"),
+        (Some("loading"), None) => " (it is being loaded)".into(),
+        _ => String::new(),
+    }
+}
+
+/// A sentence about the window of a model.
+pub fn window(model: &ModelView) -> String {
+    let id = &model.id;
+    match (model.context_window, model.window_from.as_deref()) {
+        (Some(window), Some("stated")) => format!("{id} has a window of {window} tokens now"),
+        (Some(window), Some("memory")) => {
+            format!("{id} has a window of {window} tokens: this machine has no memory for more")
+        }
+        (Some(window), _) => format!("{id} has a window of {window} tokens, as its provider says"),
+        (None, _) => {
+            format!("the provider does not say the window of {id}; Harbor takes it for 32768 tokens")
+        }
+    }
+}
+
+/// `$2.50 in, $10.00 out`, for a million tokens.
+fn price(model: &ModelView) -> String {
+    match (model.input_price, model.output_price) {
+        _ if model.is_local => "free".into(),
+        (Some(input), Some(output)) => format!("{} in, {} out", dollars(input), dollars(output)),
+        _ => "-".into(),
+    }
 }
 
 fn or_dash(number: Option<u64>) -> String {
@@ -73,7 +108,7 @@ pub fn found(providers: &[ProviderView]) -> Table {
 }
 
 pub fn usage(rows: &[ModelUsageView]) -> Table {
-    let mut table = Table::new(&["DAY", "WHO", "MODEL", "REQUESTS", "IN", "OUT", "COUNT"])
+    let mut table = Table::new(&["DAY", "WHO", "MODEL", "REQUESTS", "IN", "OUT", "COST", "COUNT"])
         .without(&["COUNT", "REQUESTS"]);
     let text = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".into());
     for row in rows {
@@ -84,10 +119,20 @@ pub fn usage(rows: &[ModelUsageView]) -> Table {
             row.requests.to_string(),
             row.input_tokens.to_string(),
             row.output_tokens.to_string(),
+            cost(row),
             row.exactness.to_string(),
         ]);
     }
     table
+}
+
+/// The cost of the requests of a row, as far as it is known.
+fn cost(row: &ModelUsageView) -> String {
+    match row.unpriced_requests {
+        0 => dollars(row.cost_microdollars),
+        all if all >= row.requests => "unknown".into(),
+        some => format!("{} without {some}", dollars(row.cost_microdollars)),
+    }
 }
 
 pub fn budgets(budgets: &[BudgetView]) -> Table {

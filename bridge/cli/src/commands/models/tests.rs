@@ -7,15 +7,15 @@ const PROVIDERS: &str = r#"{"type":"llm_list_providers_result","request_id":"1",
 
 #[test]
 fn models_are_a_table_and_without_any_there_is_a_next_step() {
-    let models = r#"{"type":"llm_list_models_result","request_id":"2","models":[{"id":"p:m","provider":"p","model":"m","context_window":4096,"tools":true,"vision":true,"is_local":true},{"id":"p:n","provider":"p","model":"n","tools":false}],"failed":["q"]}"#;
+    let models = r#"{"type":"llm_list_models_result","request_id":"2","models":[{"id":"p:m","provider":"p","model":"m","context_window":4096,"tools":true,"vision":true,"is_local":true},{"id":"p:n","provider":"p","model":"n","tools":false,"input_price":2500000,"output_price":10000000}],"failed":["q"]}"#;
     let again = PROVIDERS.replace("\"request_id\":\"1\"", "\"request_id\":\"3\"");
     let active = r#"{"type":"llm_get_active_result","request_id":"4","active":"p","status":"ready"}"#;
     let ran = command(false, &[PROVIDERS, models, &again, active], |c, s| run(c, &Models::List, s));
     assert_eq!(
         ran.printed,
-        "MODEL          CONTEXT  CAN            RUNS\n\
-         p:m (default)  4096     tools, images  here\n\
-         p:n            -        -              elsewhere\n"
+        "MODEL          CONTEXT  CAN            RUNS       PRICE\n\
+         p:m (default)  4096     tools, images  here       free\n\
+         p:n            -        -              elsewhere  $2.50 in, $10.00 out\n"
     );
     let ran = command(true, &[PROVIDERS, models, &again], |c, s| run(c, &Models::List, s));
     let whole: serde_json::Value = serde_json::from_str(&ran.printed).unwrap();
@@ -52,7 +52,7 @@ fn a_provider_is_added_as_it_was_typed() {
 
 #[test]
 fn the_default_is_a_model_or_the_first_one_of_a_provider() {
-    let set = |name: &str| Models::Default { model: Some(name.into()) };
+    let set = |name: &str| Models::Default { model: Some(name.into()), of: None, forget: false };
     let active = r#"{"type":"llm_set_active_result","request_id":"2","success":true,"active":"p"}"#;
     let ran = command(false, &[PROVIDERS, active], |c, s| run(c, &set("p"), s));
     assert_eq!(ran.printed, "the first model of p is now the default model\n");
@@ -86,11 +86,11 @@ fn a_check_that_fails_says_it_in_the_providers_words() {
 
 #[test]
 fn usage_and_budgets_are_tables() {
-    let rows = r#"{"type":"llm_usage_result","request_id":"1","usage":[{"provider":"p","model":"m","principal":"owner","day":"2026-11-26","requests":2,"input_tokens":11,"output_tokens":7,"exactness":"exact"}]}"#;
+    let rows = r#"{"type":"llm_usage_result","request_id":"1","usage":[{"provider":"p","model":"m","principal":"owner","day":"2026-11-26","requests":2,"input_tokens":11,"output_tokens":7,"exactness":"exact","cost_microdollars":4200,"unpriced_requests":1}]}"#;
     assert_eq!(
         command(false, &[rows], |c, s| run(c, &Models::Usage, s)).printed,
-        "DAY         WHO    MODEL  REQUESTS  IN  OUT  COUNT\n\
-         2026-11-26  owner  p:m    2         11  7    exact\n"
+        "DAY         WHO    MODEL  REQUESTS  IN  OUT  COST               COUNT\n\
+         2026-11-26  owner  p:m    2         11  7    $0.0042 without 1  exact\n"
     );
     let all = r#"{"type":"llm_list_budgets_result","request_id":"1","budgets":[{"principal":"*","is_set":true,"tokens_per_day":9},{"principal":"owner","used":5}],"of_an_origin":50000}"#;
     let budget =

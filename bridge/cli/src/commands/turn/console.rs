@@ -20,6 +20,8 @@ const LONGEST: usize = 4096;
 pub struct Console<'a> {
     /// The place for results.
     pub screen: &'a mut Screen,
+    /// True if pieces of the answer are not printed.
+    pub is_silent: bool,
     notes: Box<dyn Write + 'a>,
     input: Option<File>,
     /// The present width of the terminal that notes go to.
@@ -39,7 +41,7 @@ impl<'a> Console<'a> {
     }
 
     pub fn new(screen: &'a mut Screen, notes: Box<dyn Write + 'a>, input: Option<File>) -> Self {
-        Self { screen, notes, input, width: || WIDTH, is_at_margin: true }
+        Self { screen, is_silent: false, notes, input, width: || WIDTH, is_at_margin: true }
     }
 
     /// True if a person is at this process.
@@ -68,7 +70,7 @@ impl<'a> Console<'a> {
 
     /// Prints a piece of the answer. As JSON the answer comes whole at the end.
     pub fn piece(&mut self, text: &str) -> io::Result<()> {
-        if self.screen.json || text.is_empty() {
+        if self.is_silent || self.screen.json || text.is_empty() {
             return Ok(());
         }
         self.is_at_margin = text.ends_with('\n');

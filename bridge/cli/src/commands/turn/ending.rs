@@ -4,6 +4,7 @@
 
 use harbor_ipc_proto::client::{ChatSendMessageResult, ChatUsage};
 
+use crate::money::dollars;
 use crate::table::flatten;
 
 /// The remark about an end other than an answer. `more`: advice for getting further.
@@ -28,7 +29,7 @@ pub fn remark(ended: &str, more: &str) -> Option<String> {
     Some(format!("harbor: {what}, so it answered with what it had; {more}"))
 }
 
-/// The tokens and calls that were used: `p:m: 12 tokens in, 7 out; 2 calls of tools`.
+/// `p:m: 12 tokens in, 7 out, $0.0042; 2 tool calls`.
 pub fn spent(answer: &ChatSendMessageResult) -> String {
     let whom = match (&answer.provider, &answer.model) {
         (Some(provider), Some(model)) => format!("{provider}:{model}"),
@@ -43,14 +44,19 @@ pub fn spent(answer: &ChatSendMessageResult) -> String {
     format!("{}: {}{calls}", flatten(&whom), tokens(&answer.usage))
 }
 
-/// `12 tokens in, 7 out`.
+/// `12 tokens in, 7 out, $0.0042`. A model on this machine is free, and that is not said each time.
 pub fn tokens(usage: &ChatUsage) -> String {
     let about = if usage.exactness == "exact" { "" } else { "about " };
     let cached = match usage.cached_tokens {
         0 => String::new(),
         cached => format!(" ({cached} of them from a cache)"),
     };
-    format!("{about}{} tokens in{cached}, {} out", usage.input_tokens, usage.output_tokens)
+    let cost = match usage.cost_microdollars {
+        Some(0) => String::new(),
+        Some(cost) => format!(", {about}{}", dollars(cost)),
+        None => ", price unknown".into(),
+    };
+    format!("{about}{} tokens in{cached}, {} out{cost}", usage.input_tokens, usage.output_tokens)
 }
 
 #[cfg(test)]
@@ -72,6 +78,10 @@ mod tests {
         let answer = typed::<ChatSendMessageResult>(
             r#"{"provider":"p","model":"m","usage":{"input_tokens":12,"output_tokens":7,"cached_tokens":4,"exactness":"estimated"},"steps":[{"tool":"a/b"}]}"#,
         );
-        assert_eq!(spent(&answer), "p:m: about 12 tokens in (4 of them from a cache), 7 out; 1 tool call");
+        let words = "p:m: about 12 tokens in (4 of them from a cache), 7 out";
+        assert_eq!(spent(&answer), format!("{words}, price unknown; 1 tool call"));
+        let cost = |microdollars| ChatUsage { cost_microdollars: Some(microdollars), ..answer.usage.clone() };
+        assert_eq!(tokens(&cost(4_200)), "about 12 tokens in (4 of them from a cache), 7 out, about $0.0042");
+        assert_eq!(format!("p:m: {}", tokens(&cost(0))), words);
     }
 }

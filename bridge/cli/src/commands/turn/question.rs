@@ -7,16 +7,25 @@
 use harbor_client::terminal::reveal;
 use harbor_ipc_proto::client::{Approval, ApprovalField};
 
-use super::super::approvals::words::{covered, leaving, who};
+use super::super::approvals::words::{covered_by, leaving, wanted, who};
 use super::super::ids::short;
 use crate::inset::inset;
 use crate::table::flatten;
 
 /// The words to type for each answer, in the order in which they are offered.
-const CHOICES: [(&str, &str); 6] =
-    [("y", "once"), ("a", "chat_tool"), ("s", "chat_server"), ("f", "flow"), ("always", "always"), ("n", NO)];
+const CHOICES: [(&str, &str); 7] = [
+    ("y", "once"),
+    ("a", "chat_tool"),
+    ("s", "chat_server"),
+    ("f", "flow"),
+    ("always", "always"),
+    ("n", NO),
+    ("never", NEVER),
+];
 
 const NO: &str = "no";
+
+const NEVER: &str = "never";
 
 /// The indentation of an argument, and of the lines that are broken off it.
 const FIELD: (usize, usize) = (4, 6);
@@ -56,7 +65,8 @@ impl ApprovalQuestion {
         let offered = CHOICES.iter().filter(|(_, answer)| self.offers(answer));
         let line = |(typed, answer): &(&str, &str)| match *answer {
             NO => format!("  {typed}: no; you can add a reason for the model"),
-            _ => format!("  {typed}: {}", covered(answer)),
+            NEVER => format!("  {typed}: no, and never ask about this server again"),
+            _ => format!("  {typed}: {}", covered_by(&self.0, answer)),
         };
         offered.map(line).collect::<Vec<_>>().join("\n")
     }
@@ -86,7 +96,7 @@ impl ApprovalQuestion {
     fn head(&self) -> String {
         let why = Some(flatten(&self.0.why)).filter(|why| !why.is_empty());
         let why = why.map(|why| format!(": {why}")).unwrap_or_default();
-        format!("? {} wants to call {}{why}", who(&self.0), flatten(&self.0.tool))
+        format!("? {} wants {}{why}", who(&self.0), wanted(&self.0))
     }
 
     fn field(&self, field: &ApprovalField, width: usize) -> String {
@@ -158,6 +168,7 @@ mod tests {
         assert_eq!(said("f"), Some(("flow", None)));
         assert_eq!(said("always"), Some(("always", None)));
         assert_eq!(said("n"), Some(("no", None)));
+        assert_eq!(said("never"), Some(("never", None)));
         for line in ["n use the other file", "no, use the other file", "No: use the other file"] {
             assert_eq!(said(line), Some(("no", Some("use the other file".into()))), "{line}");
         }
@@ -185,6 +196,21 @@ mod tests {
             [Some("once"), None, None, Some("flow"), None, Some("no")]
         );
         assert_eq!(leaving.read(None), Some(Said { answer: "no", reason: None }));
+    }
+
+    #[test]
+    fn a_server_that_wants_a_models_answer_says_so() {
+        let question = question(
+            r#"{"who":"server","principal":"server:s","tool":"s/sampling/createMessage","reason":"sampling","why":"it wants m",
+            "answers":["once","always","no","never"],"fields":[{"key":"1 user","text":"Hi"}]}"#,
+        );
+        assert_eq!(
+            question.text(200),
+            "\n? the server s wants to have a language model answer: it wants m\n    \"1 user\": Hi\n  y: this answer\n  \
+             always: all that s asks of your models from now on\n  n: no; you can add a reason for the model\n  \
+             never: no, and never ask about this server again"
+        );
+        assert_eq!(question.read(Some("never")).map(|said| said.answer), Some("never"));
     }
 
     #[test]

@@ -7,6 +7,7 @@ use harbor_ipc_proto::model::{Finish, Usage};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::super::word;
 use crate::answer::Answer;
 use crate::errors;
 use crate::failure::{no_such_thing, told};
@@ -27,7 +28,8 @@ struct AnthropicEvent {
 #[derive(Deserialize)]
 struct Block {
     r#type: String,
-    id: Option<String>,
+    /// A text; a number at some.
+    id: Option<Value>,
     name: Option<String>,
     text: Option<String>,
     input: Option<Value>,
@@ -136,8 +138,8 @@ impl AnthropicReader {
                 Opened::Text
             }
             "tool_use" => {
-                let call =
-                    answer.begin_call(block.id.as_deref(), block.name.as_deref().unwrap_or_default())?;
+                let id = word(block.id);
+                let call = answer.begin_call(id.as_deref(), block.name.as_deref().unwrap_or_default())?;
                 // Empty where deltas follow.
                 if let Some(input) =
                     block.input.filter(|input| input.as_object().is_some_and(|input| !input.is_empty()))

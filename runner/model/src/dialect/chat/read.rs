@@ -1,12 +1,11 @@
-//! An answer of Chat Completions.
-//!
-//! Owns which pieces belong to one call: index, id and name may each be missing or wrong.
+//! An answer of Chat Completions. Owns its text, its thoughts and how it ends.
 
 use harbor_ipc_proto::link::model::Failure;
-use harbor_ipc_proto::model::{Finish, Kind, Usage};
+use harbor_ipc_proto::model::{Finish, Usage};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::calls::{CallPiece, Calls, FunctionPiece};
 use crate::answer::Answer;
 use crate::errors;
 use crate::failure::{no_such_thing, told};
@@ -40,21 +39,9 @@ struct ChoiceDelta {
     reasoning_content: Option<Value>,
     reasoning: Option<Value>,
     reasoning_details: Option<Vec<Value>>,
-    tool_calls: Option<Vec<ToolCallDelta>>,
-}
-
-#[derive(Deserialize)]
-struct ToolCallDelta {
-    index: Option<i64>,
-    id: Option<String>,
-    function: Option<FunctionDelta>,
-}
-
-#[derive(Deserialize)]
-struct FunctionDelta {
-    name: Option<String>,
-    /// A string; an object at some.
-    arguments: Option<Value>,
+    tool_calls: Option<Vec<CallPiece>>,
+    /// The one call of answers before there were `tool_calls`.
+    function_call: Option<FunctionPiece>,
 }
 
 #[derive(Deserialize)]
@@ -73,36 +60,20 @@ struct Details {
     reasoning_tokens: Option<u64>,
 }
 
-#[derive(Debug)]
-struct Slot {
-    index: i64,
-    id: Option<String>,
-    name: String,
-    call: usize,
-}
-
 /// Reads one answer.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct CompletionReader {
-    kind: Kind,
-    slots: Vec<Slot>,
+    calls: Calls,
     finish: Option<String>,
     thoughts: String,
     details: Vec<Value>,
 }
 
 impl CompletionReader {
-    /// From a provider of this kind.
-    #[must_use]
-    pub fn new(kind: Kind) -> Self {
-        Self { kind, slots: Vec::new(), finish: None, thoughts: String::new(), details: Vec::new() }
-    }
-
     /// Takes the data of one event, or a whole answer.
     pub(crate) fn take(&mut self, name: &str, data: &[u8], answer: &mut Answer) -> Result<(), Failure> {
         if data.trim_ascii() == b"[DONE]" {
-            self.finish(answer);
-            return Ok(());
+            return self.finish(answer);
         }
         let chunk: Chunk = match serde_json::from_slice(data) {
             Ok(chunk) => chunk,
@@ -133,7 +104,9 @@ impl CompletionReader {
         let thoughts = [&delta.reasoning_content, &delta.reasoning].into_iter().flatten().next();
         if let Some(thoughts) = thoughts.and_then(Value::as_str) {
             answer.reasoning(thoughts);
-            if self.kind == Kind::DeepSeek && self.thoughts.len() + thoughts.len() <= MAX_OWN {
+            // Whoever writes it wants it back with calls.
+            let is_own = delta.reasoning_content.is_some();
+            if is_own && self.thoughts.len() + thoughts.len() <= MAX_OWN {
                 self.thoughts.push_str(thoughts);
             }
         }
@@ -146,71 +119,21 @@ impl CompletionReader {
         if let Some(refusal) = delta.refusal {
             answer.text(&refusal);
         }
-        for piece in delta.tool_calls.unwrap_or_default() {
-            self.piece(piece, answer)?;
-        }
-        Ok(())
-    }
-
-    fn piece(&mut self, piece: ToolCallDelta, answer: &mut Answer) -> Result<(), Failure> {
-        let function = piece.function.unwrap_or(FunctionDelta { name: None, arguments: None });
-        let name = function.name.filter(|name| !name.is_empty());
-        let id = piece.id.filter(|id| !id.is_empty());
-        let arguments = match function.arguments {
-            Some(Value::String(text)) => text,
-            Some(Value::Null) | None => String::new(),
-            Some(whole) => whole.to_string(),
-        };
-        let call = match self.known(piece.index, id.as_deref(), name.as_deref(), &arguments, answer) {
-            Some(call) => call,
-            None => {
-                let name = name.unwrap_or_default();
-                let call = answer.begin_call(id.as_deref(), &name)?;
-                let index = piece.index.unwrap_or_else(|| i64::try_from(call).unwrap_or(i64::MAX));
-                self.slots.push(Slot { index, id, name, call });
-                call
-            }
-        };
-        answer.arguments(call, &arguments)
-    }
-
-    /// The call that a piece goes on with. Old servers give each call the index 0, so another id or name is another call.
-    fn known(
-        &self,
-        index: Option<i64>,
-        id: Option<&str>,
-        name: Option<&str>,
-        arguments: &str,
-        answer: &Answer,
-    ) -> Option<usize> {
-        let at_index = |slot: &&Slot| index.is_none_or(|index| slot.index == index);
-        let slot = match id {
-            Some(id) => {
-                match self.slots.iter().rev().find(|slot| slot.id.as_deref() == Some(id) && at_index(slot)) {
-                    Some(slot) => return Some(slot.call),
-                    None => self
-                        .slots
-                        .iter()
-                        .rev()
-                        .find(at_index)
-                        .filter(|slot| slot.id.is_none() && name.is_none())?,
-                }
-            }
-            None => self.slots.iter().rev().find(at_index)?,
-        };
-        let is_another = name
-            .is_some_and(|name| name != slot.name || (answer.is_whole(slot.call) && !arguments.is_empty()));
-        (!is_another).then_some(slot.call)
+        let old = delta.function_call.map(CallPiece::from);
+        let pieces = delta.tool_calls.unwrap_or_default().into_iter().chain(old);
+        pieces.into_iter().try_for_each(|piece| self.calls.take(piece, answer))
     }
 
     /// The bytes have ended: good where the server has said why.
-    pub(crate) fn end(&mut self, answer: &mut Answer) {
-        if self.finish.is_some() {
-            self.finish(answer);
-        }
+    ///
+    /// # Errors
+    /// When the model asked for too many calls.
+    pub(crate) fn end(&mut self, answer: &mut Answer) -> Result<(), Failure> {
+        if self.finish.is_some() { self.finish(answer) } else { Ok(()) }
     }
 
-    fn finish(&mut self, answer: &mut Answer) {
+    fn finish(&mut self, answer: &mut Answer) -> Result<(), Failure> {
+        self.calls.end(answer)?;
         let raw = self.finish.take();
         let finish = match raw.as_deref() {
             Some("length") => Finish::Length,
@@ -221,12 +144,13 @@ impl CompletionReader {
         let opaque = if !self.details.is_empty() {
             let details = json!({ OWN[1]: std::mem::take(&mut self.details) }).to_string();
             Some(details).filter(|details| details.len() <= MAX_OWN)
-        } else if !self.thoughts.is_empty() {
+        } else if !self.thoughts.is_empty() && !self.calls.is_empty() {
             Some(json!({ OWN[0]: std::mem::take(&mut self.thoughts) }).to_string())
         } else {
             None
         };
         answer.finish(finish, raw.as_deref(), opaque);
+        Ok(())
     }
 }
 

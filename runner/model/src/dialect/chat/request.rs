@@ -4,16 +4,15 @@ use std::borrow::Cow;
 
 use harbor_ipc_proto::hex::hex;
 use harbor_ipc_proto::link::model::Chat;
-use harbor_ipc_proto::model::{Image, Kind, ModelTool, Part, Role, ToolChoice, ToolResult};
+use harbor_ipc_proto::model::{Image, Kind, ModelTool, Part, Role, Setting, ToolChoice, ToolResult};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 
 use super::super::{object, sends_tools};
-use crate::defuse::defused;
 use crate::names::wire_name;
 use crate::schema;
-use crate::turns::{NO_OUTPUT, Turn, turns};
+use crate::turns::{Turn, result_text, turns};
 
 #[derive(Serialize)]
 pub(crate) struct CompletionRequest<'a> {
@@ -45,9 +44,14 @@ pub(crate) fn request(chat: &Chat) -> CompletionRequest<'_> {
     let (system, turns) = turns(chat);
     let mut messages: Vec<CompletionMessage> =
         system.map(|text| said("system", text.into())).into_iter().collect();
+    let mut is_text = false;
     for turn in &turns {
         match turn.role {
-            Role::Assistant => messages.push(assistant(chat, turn)),
+            Role::Assistant => {
+                is_text = is_sent_as_text(chat, turn);
+                messages.push(if is_text { told(turn) } else { assistant(chat, turn) });
+            }
+            Role::Tool if is_text => messages.push(said("user", told_results(chat.target.kind, turn))),
             Role::Tool => results(chat.target.kind, turn, &mut messages),
             Role::User | Role::System => messages.push(said("user", user(turn))),
         }
@@ -84,6 +88,44 @@ fn picture(image: &Image) -> Value {
     json!({"type": "image_url", "image_url": {"url": url}})
 }
 
+/// True if the provider refuses these calls as calls: another model has made them, so that it misses the thoughts before them.
+fn is_sent_as_text(chat: &Chat, turn: &Turn<'_>) -> bool {
+    let refuses = chat.options.refused.contains(&Setting::CallsWithoutThoughts);
+    refuses && turn.calls() && !turn.has_thoughts()
+}
+
+/// An answer with its calls as text.
+fn told(turn: &Turn<'_>) -> CompletionMessage {
+    let part = |part: &&Part| match part {
+        Part::ToolCall(call) => {
+            let arguments = object(&call.arguments);
+            Some(format!("(I called {} with {}.)", wire_name(&call.name), arguments.get()))
+        }
+        _ => None,
+    };
+    let parts: Vec<_> = turn.text().into_iter().chain(turn.parts.iter().filter_map(part)).collect();
+    said("assistant", parts.join("\n\n").into())
+}
+
+/// The results of such calls, as if the user told them.
+fn told_results(kind: Kind, turn: &Turn<'_>) -> Value {
+    let results = turn.parts.iter().filter_map(|part| match part {
+        Part::ToolResult(result) => Some(result),
+        _ => None,
+    });
+    let part = |result: &ToolResult| {
+        let words = format!("({} answered:)\n{}", wire_name(&result.name), result_text(kind, result));
+        std::iter::once(json!({"type": "text", "text": words}))
+            .chain(result.images.iter().map(picture))
+            .collect::<Vec<_>>()
+    };
+    let parts: Vec<Value> = results.flat_map(part).collect();
+    match &parts[..] {
+        [one] => one["text"].clone(),
+        _ => parts.into(),
+    }
+}
+
 fn assistant(chat: &Chat, turn: &Turn<'_>) -> CompletionMessage {
     let kind = chat.target.kind;
     let mut own = Map::new();
@@ -105,8 +147,9 @@ fn assistant(chat: &Chat, turn: &Turn<'_>) -> CompletionMessage {
             _ => {}
         }
     }
-    if kind == Kind::DeepSeek && !tool_calls.is_empty() {
-        own.entry("reasoning_content").or_insert_with(|| "".into());
+    // Thoughts go back with calls only: some models refuse them elsewhere.
+    if tool_calls.is_empty() || chat.options.refused.contains(&Setting::Thoughts) {
+        own.remove("reasoning_content");
     }
     let content = turn.text().map(Value::from).or_else(|| Some("".into()).filter(|_| tool_calls.is_empty()));
     CompletionMessage { role: "assistant", content, tool_calls, tool_call_id: None, own }
@@ -120,7 +163,7 @@ fn results(kind: Kind, turn: &Turn<'_>, messages: &mut Vec<CompletionMessage>) {
             .filter_map(|part| if let Part::ToolResult(result) = part { Some(result) } else { None })
     };
     for result in results() {
-        let mut message = said("tool", text(kind, result).into());
+        let mut message = said("tool", result_text(kind, result).into());
         message.tool_call_id = Some(id(kind, &result.call_id).into_owned());
         messages.push(message);
     }
@@ -129,11 +172,6 @@ fn results(kind: Kind, turn: &Turn<'_>, messages: &mut Vec<CompletionMessage>) {
         let about = json!({"type": "text", "text": "What the tools have shown:"});
         messages.push(said("user", [vec![about], shown].concat().into()));
     }
-}
-
-fn text(kind: Kind, result: &ToolResult) -> String {
-    let text = if result.text.trim().is_empty() { NO_OUTPUT.into() } else { defused(kind, &result.text) };
-    if result.is_error { format!("Error: {text}") } else { text.into_owned() }
 }
 
 /// Mistral takes ids of nine letters and digits only.
@@ -163,8 +201,9 @@ fn options(chat: &Chat) -> Map<String, Value> {
     // Mistral tells the use without being asked, and refuses to be asked.
     let counts = chat.stream && kind != Kind::Mistral;
     put("stream_options", counts.then(|| json!({"include_usage": true})));
-    let cap = if kind == Kind::OpenAi { "max_completion_tokens" } else { "max_tokens" };
-    put(cap, asked.max_tokens.map(Value::from));
+    if let Some(cap) = cap(chat) {
+        put(cap.name(), asked.max_tokens.map(Value::from));
+    }
     put("temperature", asked.temperature.map(Value::from));
     put("top_p", asked.top_p.map(Value::from));
     put("stop", (!asked.stop.is_empty()).then(|| asked.stop.clone().into()));
@@ -189,6 +228,15 @@ fn options(chat: &Chat) -> Map<String, Value> {
     options
 }
 
+/// The field that bounds the answer: the one that the model has not refused.
+pub(crate) fn cap(chat: &Chat) -> Option<Setting> {
+    let both = match chat.target.kind {
+        Kind::OpenAi => [Setting::MaxCompletionTokens, Setting::MaxTokens],
+        _ => [Setting::MaxTokens, Setting::MaxCompletionTokens],
+    };
+    both.into_iter().find(|cap| !chat.options.refused.contains(cap))
+}
+
 fn choice(choice: &ToolChoice) -> Option<Value> {
     match choice {
         // As it is where nothing is said, and not every server knows the field.
@@ -201,7 +249,7 @@ fn choice(choice: &ToolChoice) -> Option<Value> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::tests::{chat, message, opaque, sent, text, with_tools};
+    use super::super::super::tests::{call, chat, message, opaque, sent, text, with_tools};
     use harbor_ipc_proto::model::{Dialect, Opaque};
 
     use super::*;
@@ -251,7 +299,45 @@ mod tests {
         let router = of(Kind::OpenRouter);
         assert_eq!((&router["transforms"], &router["reasoning"]), (&json!([]), &json!({"effort": "low"})));
         assert_eq!(of(Kind::Vllm)["chat_template_kwargs"], json!({"enable_thinking": true}));
-        assert_eq!(of(Kind::DeepSeek)["messages"][2]["reasoning_content"], "");
+    }
+
+    #[test]
+    fn what_a_model_has_refused_is_written_in_another_way() {
+        let mut chat = with_tools(Kind::LlamaServer, Dialect::Chat);
+        (chat.options.max_tokens, chat.options.refused) = (Some(5), vec![Setting::MaxTokens]);
+        let newer = sent(&chat);
+        assert_eq!((newer.get("max_tokens"), &newer["max_completion_tokens"]), (None, &json!(5)));
+        chat.options.refused = vec![Setting::MaxTokens, Setting::MaxCompletionTokens];
+        assert!(!sent(&chat).to_string().contains("tokens"), "neither name is taken");
+        chat.options.refused = vec![Setting::CallsWithoutThoughts];
+        let name = wire_name("time/get");
+        let told = sent(&chat)["messages"].clone();
+        let calls = format!(
+            "looking\n\n(I called {name} with {{\"z\":1, \"a\":2}}.)\n\n(I called {name} with {{}}.)"
+        );
+        assert_eq!(told[2], json!({"role": "assistant", "content": calls}));
+        assert_eq!(told[3]["role"], "user");
+        let words = format!("({name} answered:)\n12:00< |im_end| >");
+        assert_eq!(told[3]["content"][0], json!({"type": "text", "text": words}));
+    }
+
+    #[test]
+    fn thoughts_go_back_with_calls_only() {
+        let thoughts = || Opaque {
+            provider: "p".into(),
+            model: "m".into(),
+            json: r#"{"reasoning_content":"hm"}"#.into(),
+        };
+        let of = |parts: Vec<Part>, refused: Vec<Setting>| {
+            let question = message(Role::User, vec![text("q")]);
+            let mut chat = chat(vec![question, message(Role::Assistant, parts)]);
+            chat.options.refused = refused;
+            sent(&chat)["messages"][1].get("reasoning_content").cloned()
+        };
+        let calls = || vec![Part::Opaque(thoughts()), call("a", "t", "{}")];
+        assert_eq!(of(calls(), vec![]), Some(json!("hm")));
+        assert_eq!(of(calls(), vec![Setting::Thoughts]), None);
+        assert_eq!(of(vec![Part::Opaque(thoughts()), text("a")], vec![]), None);
     }
 
     #[test]

@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
+use super::super::word;
 use crate::answer::Answer;
 use crate::errors;
 use crate::failure::{no_such_thing, told};
@@ -33,7 +34,8 @@ struct OllamaAnswer {
 
 #[derive(Deserialize)]
 struct OllamaToolCall {
-    id: Option<String>,
+    /// A text; a number at some.
+    id: Option<Value>,
     function: Option<OllamaFunction>,
 }
 
@@ -94,7 +96,7 @@ impl OllamaReader {
         }
         for called in message.tool_calls.unwrap_or_default() {
             let Some(function) = called.function else { continue };
-            self.called(called.id.as_deref(), function, answer)?;
+            self.called(word(called.id).as_deref(), function, answer)?;
         }
         Ok(())
     }

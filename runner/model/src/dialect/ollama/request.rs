@@ -7,10 +7,9 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::super::{object, raw};
-use crate::defuse::defused;
 use crate::names::wire_name;
 use crate::schema;
-use crate::turns::{NO_OUTPUT, Turn, turns};
+use crate::turns::{Turn, result_text, turns};
 
 #[derive(Serialize)]
 pub(crate) struct OllamaRequest<'a> {
@@ -120,11 +119,9 @@ fn assistant(turn: &Turn<'_>) -> OllamaMessage {
 }
 
 fn tool_result(chat: &Chat, result: &ToolResult) -> OllamaMessage {
-    let kind = chat.target.kind;
-    let text = if result.text.trim().is_empty() { NO_OUTPUT.into() } else { defused(kind, &result.text) };
     OllamaMessage {
         role: "tool",
-        content: if result.is_error { format!("Error: {text}") } else { text.into_owned() },
+        content: result_text(chat.target.kind, result),
         images: result.images.iter().map(|Image { data, .. }| data.clone()).collect(),
         tool_name: Some(wire_name(&result.name)),
         ..OllamaMessage::default()

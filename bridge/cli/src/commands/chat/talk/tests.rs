@@ -75,7 +75,8 @@ fn a_session_begins_with_the_first_message_and_is_named_at_the_end() {
     assert_eq!(
         seen.noted,
         format!(
-            "the default model · tools: time · /help\n{HELP}\np:m: 0 tokens in, 0 out\np:m: 0 tokens in, 0 out\n\
+            "the default model · tools: time · /help\n{HELP}\n\
+             p:m: 0 tokens in, 0 out, price unknown\np:m: 0 tokens in, 0 out, price unknown\n\
              `harbor chat 01234567` continues this conversation\n"
         )
     );

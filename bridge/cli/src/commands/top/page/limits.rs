@@ -25,6 +25,7 @@ const SUPERVISION: &[(&str, &str, &str)] = &[
     ("auto_start", "starts with the bridge", "false"),
     ("lazy", "starts when it is used", "true"),
     ("idle_stop_ms", "is stopped after idle, ms", "never"),
+    ("sampling", "a model of yours answers it", "ask"),
 ];
 
 /// Limits of origins, likewise; what is absent is unlimited.
