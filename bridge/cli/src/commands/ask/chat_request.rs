@@ -12,7 +12,7 @@ use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::model::{MAX_IMAGE, MAX_IMAGES};
 use serde_json::value::RawValue;
 
-use super::super::attach::{self, bounded, file, part, picture, text_part};
+use super::super::attach::{self, bounded, file, picture, text_part};
 use crate::args::AskOptions;
 use harbor_client::errors::Failure;
 
