@@ -12,12 +12,18 @@ import type { Route } from "../route.ts";
 import { back, serverOf } from "./head.ts";
 import { pasteBox, pastedAddress } from "./paste.ts";
 
+/** Which of the forms was entered last. */
+let entered: "command" | "remote" | undefined;
+
 type Here = Extract<Route, { at: "new" }>;
 const ADD = "add";
 
 export const added: View<Here> = {
   title: (_, { kind }) => (kind === "remote" ? "A remote server" : "Your own server"),
-  enter(hands) {
+  enter(hands, { kind }) {
+    // It is also entered again where the connection is a new one: what is said of the pasted text stays.
+    if (kind === entered && document.getElementById("paste") !== null) return;
+    entered = kind;
     hands.change({ pasting: undefined });
   },
   show: (hands, { kind }) => [
