@@ -146,7 +146,7 @@ pub(super) struct Bill {
     /// None if it is not known.
     price: Option<Price>,
     /// True if it was sent.
-    pub(super) is_sent: Cell<bool>,
+    is_sent: Cell<bool>,
     code: Cell<Option<Code>>,
     pub(super) answer: RefCell<PartialAnswer>,
 }
