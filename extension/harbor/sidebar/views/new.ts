@@ -21,10 +21,10 @@ const ADD = "add";
 export const added: View<Here> = {
   title: (_, { kind }) => (kind === "remote" ? "A remote server" : "Your own server"),
   enter(hands, { kind }) {
-    // It is also entered again where the connection is a new one: what is said of the pasted text stays.
-    if (kind === entered && document.getElementById("paste") !== null) return;
+    // It is entered again with each new connection, the first one among them: what is said of the pasted text stays.
+    const stays = entered === undefined || (kind === entered && document.getElementById("paste") !== null);
     entered = kind;
-    hands.change({ pasting: undefined });
+    if (!stays) hands.change({ pasting: undefined });
   },
   show: (hands, { kind }) => [
     back({ at: "add" }, "Catalog"),
