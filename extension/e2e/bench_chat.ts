@@ -6,6 +6,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { MOST_AT_FIRST, bytesAtFirst } from "../build/first_load.mjs";
 import { ChromiumPage } from "./driver/chromium.ts";
+import { until } from "./driver/browser.ts";
 import { Echo } from "./driver/echo.ts";
 import { Harbor } from "./driver/harbor.ts";
 import { Sidebar } from "./driver/sidebar.ts";
@@ -72,7 +73,7 @@ export async function chatFigures(): Promise<string> {
     const paints: number[] = [];
     for (let at = 0; at < TIMES; at += 1) {
       const opened = await Sidebar.open(browser, "chat");
-      await opened.text("#say-text");
+      await until("the field of a chat", async () => (await opened.count("#say-text")) === 1 || undefined);
       paints.push(((await opened.page.run(PAINT)) as number | null) ?? Number.NaN);
       await opened.page.close();
     }

@@ -43,6 +43,7 @@ export const data: [
   Same<Exclude<keyof api.ToolDescriptor, keyof SentTool>, never>,
   Same<Exclude<keyof Extract<api.RunEvent, { type: "tool_result" }>, keyof Sent | "seq">, never>,
   Same<Exclude<keyof Extract<api.RunEvent, { type: "final" }>, keyof Sent | "seq">, never>,
-  SameKeys<NonNullable<Sent["usage"]>, api.Usage>,
+  // What the person's model costs is told to no page.
+  SameKeys<Omit<NonNullable<Sent["usage"]>, "cost_microdollars">, api.Usage>,
   SameKeys<NonNullable<Sent["citations"]>[number], api.Citation>,
 ] = [true, true, true, true, true, true, true, true, true];

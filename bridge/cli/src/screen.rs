@@ -116,10 +116,14 @@ impl Screen {
 
     /// Prints an object as a line of JSON, at once.
     pub fn event(&mut self, event: &impl PutField) -> io::Result<()> {
-        let mut line = Vec::new();
-        event.put(&mut line);
-        line.push(b'\n');
-        self.piece(&String::from_utf8_lossy(&line))
+        let mut json = Vec::new();
+        event.put(&mut json);
+        self.json_line(&String::from_utf8_lossy(&json))
+    }
+
+    /// Prints JSON text as one line, at once. A line may end between two values only, where a space means the same.
+    pub fn json_line(&mut self, json: &str) -> io::Result<()> {
+        self.piece(&format!("{}\n", json.replace(['\n', '\r'], " ")))
     }
 
     /// Prints a table.

@@ -7,8 +7,14 @@
 //! Owns how a model is found in the table, and the cost of a request. Must never guess: a model that is not in the table has no
 //! price, and a price of one provider says nothing about another one.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 /// The table. Its first line says of which day and which release it is.
 const TABLE: &str = include_str!("prices.tsv");
+
+/// The table, read once: a list of models asks for hundreds of prices.
+static ROWS: LazyLock<HashMap<&str, Vec<(&str, Price)>>> = LazyLock::new(|| rows(TABLE));
 
 /// Tokens in the unit of a price.
 const UNIT: u128 = 1_000_000;
@@ -16,11 +22,11 @@ const UNIT: u128 = 1_000_000;
 /// Prices, in millionths of a dollar for a million tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rates {
-    /// Of tokens that are sent.
+    /// The price of tokens that are sent.
     pub input: u64,
-    /// Of those of them that the provider had in its cache.
+    /// The price of sent tokens that the provider had in its cache.
     pub cached: u64,
-    /// Of tokens that come.
+    /// The price of tokens that come.
     pub output: u64,
 }
 
@@ -84,11 +90,20 @@ impl Price {
 #[must_use]
 pub fn price(kind: &str, model: &str) -> Option<Price> {
     let model = model.to_lowercase();
-    TABLE.lines().find_map(|line| {
+    let mut rows = ROWS.get(kind)?.iter();
+    rows.find(|(name, _)| fits(name, &model)).map(|(_, price)| *price)
+}
+
+/// The rows of a table, by provider and in its order.
+fn rows(table: &'static str) -> HashMap<&'static str, Vec<(&'static str, Price)>> {
+    let mut all: HashMap<_, Vec<_>> = HashMap::new();
+    for line in table.lines() {
         let mut columns = line.split('\t');
-        let is_it = columns.next() == Some(kind) && columns.next().is_some_and(|name| fits(name, &model));
-        is_it.then(|| read(columns)).flatten()
-    })
+        if let (Some(kind), Some(name), Some(price)) = (columns.next(), columns.next(), read(columns)) {
+            all.entry(kind).or_default().push((name, price));
+        }
+    }
+    all
 }
 
 /// The day of the table and its source, as `2026-11-29 genai-prices 0.2.3`.

@@ -156,7 +156,10 @@ impl Agent {
         }
         let open: Vec<_> = self.open.borrow().values().cloned().collect();
         for session in open {
+            let is_private = session.head.borrow().private;
             let excerpt = match &search {
+                // No search finds a private session: an excerpt would show it to whoever looks for something else.
+                Some(_) if is_private => None,
                 Some(search) => {
                     let (part, name) = (search.part(), session.head.borrow().name.clone());
                     let messages = session.messages.borrow().clone();

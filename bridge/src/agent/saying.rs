@@ -3,6 +3,7 @@
 //! Owns the limits of turns and the texts that a model is told first. Must never begin a turn in a session that has one.
 
 use std::rc::Rc;
+use std::time::Duration;
 
 use harbor_home::instance::random_token;
 use harbor_ipc_proto::client::envelope::ErrorBody;
@@ -31,6 +32,9 @@ const OWNERS: Limits = Limits { rounds: 25, calls: 100, tokens: 1_000_000, time:
 
 /// The limits of a run of an origin.
 const ORIGINS: Limits = Limits { rounds: 25, calls: 5, tokens: 200_000, time: 10 * 60 * 1000 };
+
+/// How long a turn whose end is told may take until it is over.
+const SHORT: Duration = Duration::from_secs(5);
 
 /// The text that the model is told first: in turns of the person's, and in runs of origins.
 const SYSTEM: &str = include_str!("prompts/system.md");
@@ -78,6 +82,7 @@ impl Agent {
         said: TurnInput,
     ) -> Result<(Rc<TurnLog>, tokio::task::JoinHandle<TurnOutcome>), ErrorBody> {
         let turn = random_token().map_err(|error| internal(&error))?;
+        let_end(session).await;
         let guard = session.begin(turn).ok_or_else(busy)?;
         let plan = self.plan(session, &on_behalf, &said).await;
         // Whoever follows the session has seen that a turn began.
@@ -167,6 +172,16 @@ impl Agent {
         self.must_exist(servers.unwrap_or_default())?;
         Ok(self.host.usable(servers))
     }
+}
+
+/// Waits for a turn whose end is told already: whoever has heard it may go on at once.
+async fn let_end(session: &Session) {
+    let told = session.ongoing().filter(|ongoing| ongoing.log.is_told());
+    let Some(ongoing) = told else { return };
+    let mut follower = ongoing.log.follow(0);
+    let end = async { while follower.next(|_| ()).await.is_some() {} };
+    // What takes longer counts as a turn that is still running.
+    let _ = tokio::time::timeout(SHORT, end).await;
 }
 
 fn text_of(parts: &[Part]) -> String {

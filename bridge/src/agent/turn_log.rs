@@ -228,6 +228,12 @@ impl TurnLog {
         self.first + self.happened.borrow().len() as u64
     }
 
+    /// True if its end is told: it is written down now, and is over soon.
+    #[must_use]
+    pub fn is_told(&self) -> bool {
+        matches!(self.happened.borrow().last(), Some(TurnLogItem::Final { .. } | TurnLogItem::Error(_)))
+    }
+
     /// True if no event follows.
     #[must_use]
     pub fn is_over(&self) -> bool {

@@ -44,7 +44,7 @@ impl Models {
         let needed = bill.input.saturating_add(of_answer(&chat, window));
         chat.options.context_window = self.window_to_ask(provider, &model, told.as_ref(), needed);
         chat.options.refused = self.refused(provider, &model);
-        bill.is_sent.set(true);
+        bill.send();
         loop {
             let options = chat.options.clone();
             let spare =

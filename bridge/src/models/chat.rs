@@ -147,7 +147,7 @@ pub(super) struct Bill {
     /// None if it is not known.
     price: Option<Price>,
     /// True if it was sent.
-    pub(super) is_sent: Cell<bool>,
+    is_sent: Cell<bool>,
     code: Cell<Option<Code>>,
     pub(super) answer: RefCell<PartialAnswer>,
 }
@@ -174,12 +174,16 @@ impl Models {
             provider: ask.provider,
             model: ask.model,
         };
+        let is_origins = who.origin.is_some();
         let answered = self.answer(permit, who, prompt, push).await?;
         let ModelAnswer { message, finish, raw_finish, used, provider, model, details } = answered;
         let response = ChatResponse {
             details,
             message: conversation::written(message),
-            usage: conversation::usage_view(used),
+            usage: match is_origins {
+                true => conversation::usage_for_origin(conversation::usage_view(used)),
+                false => conversation::usage_view(used),
+            },
             finishReason: finish.name().into(),
             raw_finish,
         };

@@ -451,6 +451,11 @@ pub(super) fn told(event: &Event) -> Option<ChatEvent> {
     })
 }
 
+/// The used tokens, as an origin gets them: a cost would tell where the person's model runs.
+pub fn usage_for_origin(usage: ChatUsage) -> ChatUsage {
+    ChatUsage { cost_microdollars: None, ..usage }
+}
+
 /// The used tokens, as clients get them.
 pub fn usage_view(used: TokenUsage) -> ChatUsage {
     ChatUsage {

@@ -15,7 +15,6 @@ use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::link::model::{Cause, Failure, Model, ModelState};
 use harbor_ipc_proto::model::{Dialect, Setting};
 use harbor_policy::models::{has_model, is_local};
-use harbor_policy::prices::price;
 use harbor_policy::windows::{self, ASSUMED, LEAST, TooLong, WindowFacts, WindowSource};
 
 use super::errors::{invalid, no_model, unstored};
@@ -216,7 +215,7 @@ impl Models {
         let sent = self.sent.borrow().get(&key(provider, &model.id, Some(model))).copied();
         let is_local = is_local(&provider.base_url);
         // On this machine all is free, and what a program there passes on has no price in the table.
-        let rates = price(&provider.kind, &model.id).filter(|_| !is_local).map(|price| price.base);
+        let rates = self.price_of(provider, &model.id).filter(|_| !is_local).map(|price| price.base);
         ModelView {
             id: format!("{}:{}", provider.id, model.id),
             provider: provider.id.clone(),

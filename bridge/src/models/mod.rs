@@ -58,7 +58,7 @@ use crate::store::secrets::Secrets;
 pub use self::changing::{Changes, ProviderDraft};
 pub use self::chat::{Chatted, ModelAnswer, ModelQuery, Prompt};
 pub use self::chosen::ChosenModel;
-pub use self::conversation::{kept_messages, usage_view, written};
+pub use self::conversation::{kept_messages, usage_for_origin, usage_view, written};
 pub use self::counting::CountedConversation;
 pub use self::for_servers::ServersModel;
 pub use self::listing::{Checked, Detected, Listed};

@@ -27,6 +27,7 @@ use super::state::Router;
 use crate::agent::turn_log::{Follower, TurnLogItem};
 use crate::agent::{SessionTerms, Task, TurnOutcome};
 use crate::host::invalid;
+use crate::models::usage_for_origin;
 
 /// The longest task, and the longest name of a session, in bytes.
 const LONGEST: usize = 1024 * 1024;
@@ -114,7 +115,8 @@ fn answered(outcome: TurnOutcome, run: &str) -> Handled {
         (Some(error), _) => Err(error),
         (None, Why::Stopped) => Err(stopped()),
         (None, _) => {
-            reply(RunStartResult { run_id: run.to_owned(), output: text, citations, usage: spent.view() })
+            let usage = usage_for_origin(spent.view());
+            reply(RunStartResult { run_id: run.to_owned(), output: text, citations, usage })
         }
     }
 }
@@ -174,7 +176,7 @@ fn event(run: &str, happening: &TurnLogItem) -> Option<RunEvent> {
         }
         TurnLogItem::Final { text, usage, citations, .. } => RunEvent {
             output: Some(text.clone()),
-            usage: Some(usage.clone()),
+            usage: Some(usage_for_origin(usage.clone())),
             citations: citations.clone(),
             ..nothing("final")
         },

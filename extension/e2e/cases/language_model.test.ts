@@ -240,6 +240,22 @@ for (const inBrowser of inBrowsers) {
             ]);
           });
 
+          await t.test("images go to the model as images, of every kind that a page has", async () => {
+            const page = await modelPage(world, await origin());
+            const found = await became(page, `const s = await LM.create({ expectedInputs: [{ type: "image" }] });
+              const canvas = document.createElement("canvas");
+              canvas.width = 3000; canvas.height = 30;
+              canvas.getContext("2d").fillRect(0, 0, 100, 30);
+              const blob = await new Promise((resolve) => canvas.toBlob(resolve));
+              const said = [];
+              for (const value of [canvas, blob, await blob.arrayBuffer(), await createImageBitmap(canvas), new ImageData(2, 2)]) {
+                said.push(/^what\\[image of [0-9]+ letters\\]$/.test(await s.prompt([{ role: "user", content: [{ type: "text", value: "what" }, { type: "image", value }] }])));
+              }
+              said.push((await tried(() => s.prompt([{ role: "user", content: [{ type: "image", value: new Blob(["x"]) }] }]))).name);
+              return said;`);
+            assert.deepEqual(found.value, [true, true, true, true, true, "InvalidStateError"], JSON.stringify(found));
+          });
+
           await t.test("how full the window is, and what is left out when it is full", async () => {
             const page = await modelPage(world, await origin());
             const found = (await page.run(`const s = await LM.create();
@@ -316,22 +332,6 @@ for (const inBrowser of inBrowsers) {
               ...(["image", "audio"].map((type): [string, string] => [`const s = await LM.create(${options}); return s.prompt([{ role: "user", content: [{ type: "tool-response", value: new LanguageModelToolSuccess({ callID: "a", name: "one", result: [{ type: "${type}", value: new ImageData(1, 1) }] }) }] }])`, "NotSupportedError"])),
               ...(["(() => { const a = {}; a.a = a; return a; })()", "() => 1", "10n", "document.createElement('i')"].map((value): [string, string] => [`const s = await LM.create(${options}); return s.prompt([{ role: "user", content: [{ type: "tool-response", value: new LanguageModelToolSuccess({ callID: "a", name: "one", result: [{ type: "text", value: ${value} }] }) }] }])`, "DataError"])),
             ]);
-          });
-
-          await t.test("images go to the model as images, of every kind that a page has", async () => {
-            const page = await modelPage(world, await origin());
-            const found = await became(page, `const s = await LM.create({ expectedInputs: [{ type: "image" }] });
-              const canvas = document.createElement("canvas");
-              canvas.width = 3000; canvas.height = 30;
-              canvas.getContext("2d").fillRect(0, 0, 100, 30);
-              const blob = await new Promise((resolve) => canvas.toBlob(resolve));
-              const said = [];
-              for (const value of [canvas, blob, await blob.arrayBuffer(), await createImageBitmap(canvas), new ImageData(2, 2)]) {
-                said.push(/^what\\[image of [0-9]+ letters\\]$/.test(await s.prompt([{ role: "user", content: [{ type: "text", value: "what" }, { type: "image", value }] }])));
-              }
-              said.push((await tried(() => s.prompt([{ role: "user", content: [{ type: "image", value: new Blob(["x"]) }] }]))).name);
-              return said;`);
-            assert.deepEqual(found.value, [true, true, true, true, true, "InvalidStateError"], JSON.stringify(found));
           });
         }),
       ));

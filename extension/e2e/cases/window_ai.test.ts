@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { until } from "../driver/browser.ts";
 import { became, modelPage, withEcho } from "../driver/models.ts";
+import { prefer } from "../driver/preferring.ts";
 import { type World, inBrowsers } from "../driver/world.ts";
 
 for (const inBrowser of inBrowsers) {
@@ -141,9 +142,7 @@ for (const inBrowser of inBrowsers) {
             const page = await modelPage(world, at);
             const options = await browser.open(browser.apiUrl("options.html"));
             const becomes = async (preference: string, shown: string, source: string) => {
-              await options.run(`document.querySelector("#prefer-origin").value = ${JSON.stringify(`${at}/`)}; document.querySelector("#prefer-what").value = "${preference}"`);
-              await options.click("#prefer button");
-              await until(shown, async () => ((await options.run("return document.querySelector('#preferences').textContent")) as string).includes(shown) || undefined);
+              await prefer(options, `${at}/`, preference, shown);
               // Registered when the list shows it; a page that is loaded from then on has it.
               await page.goto(`${at}/`);
               return page.run(`const LM = window.LanguageModel; ${source}`);

@@ -8,6 +8,7 @@ import { type Server, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { dirname, extname, join, normalize, posix } from "node:path";
 import { type Page, until } from "./browser.ts";
+import { prefer } from "./preferring.ts";
 import type { World } from "./world.ts";
 
 /** Words in the paths of tests that cannot pass: documents that are gone, garbage collection, what models of ours neither see nor say. */
@@ -95,7 +96,9 @@ export async function runFile(world: World, checkout: string, file: string): Pro
   let page: Page | undefined;
   try {
     await harbor.cli("grant", pages.origin, "model:prompt", "--always");
-    await prefer(world, pages.origin);
+    const options = await browser.open(browser.apiUrl("options.html"));
+    await prefer(options, pages.origin, "always", `${pages.origin}:`);
+    await options.close();
     page = await browser.open(`${pages.origin}/${file.replace(/\.js$/, ".html")}`);
     return { file, ...(await resultsOf(page)) };
   } catch (error) {
@@ -104,15 +107,6 @@ export async function runFile(world: World, checkout: string, file: string): Pro
     await page?.close();
     await pages.end();
   }
-}
-
-/** Has an origin find ours as LanguageModel, as the person would say it. */
-async function prefer({ browser }: World, origin: string): Promise<void> {
-  const options = await browser.open(browser.apiUrl("options.html"));
-  await options.run(`document.querySelector("#prefer-origin").value = ${JSON.stringify(origin)}; document.querySelector("#prefer-what").value = "always"`);
-  await options.click("#prefer button");
-  await until(origin, async () => ((await options.run("return document.querySelector('#preferences').textContent")) as string).includes(`${origin}:`) || undefined);
-  await options.close();
 }
 
 async function resultsOf(page: Page): Promise<Pick<Result, "tests" | "why">> {

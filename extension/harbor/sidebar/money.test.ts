@@ -1,3 +1,5 @@
+// Sums of money, from nothing to much.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 

@@ -1,4 +1,4 @@
-// Sums of money in words, as `harbor` prints them.
+// Sums of money in words, as `harbor` prints them. Owns how small and large ones look.
 //
 // Pure. Must never round a cost to nothing.
 

@@ -227,7 +227,7 @@ impl Answer {
             Finish::Stop | Finish::ToolCalls => Finish::ToolCalls,
             other => other,
         };
-        self.events.extend(opaque.map(Event::Opaque));
+        opaque.into_iter().for_each(|json| self.opaque(json));
         self.tell_usage();
         let raw = raw.map(|raw| raw.chars().take(100).collect());
         self.events.push(Event::End { finish, raw });

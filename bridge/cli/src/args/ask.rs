@@ -4,7 +4,6 @@ use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueHint, value_parser};
 
 use super::ToolUse;
-use super::values::temperature;
 
 /// Ask a language model
 ///
@@ -53,7 +52,7 @@ pub struct AskOptions {
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..))]
     pub max_tokens: Option<u32>,
     /// The randomness of the answer, 0 to 2; a model that takes none answers without
-    #[arg(long, value_name = "N", value_parser = temperature, conflicts_with = "tools")]
+    #[arg(long, value_name = "N", conflicts_with = "tools")]
     pub temperature: Option<String>,
     /// How hard the model thinks first: `low`, `medium`, `high`, or another word of its provider
     #[arg(long, value_name = "LEVEL", value_parser = NonEmptyStringValueParser::new(), conflicts_with = "tools")]

@@ -42,15 +42,6 @@ macro_rules! read_by {
 }
 pub(super) use read_by;
 
-/// A randomness, kept as it was typed: it is sent as a JSON number.
-pub(super) fn temperature(text: &str) -> Result<String, String> {
-    let number: Option<f64> = serde_json::from_str(text).ok();
-    match number.is_some_and(|number| (0.0..=2.0).contains(&number)) {
-        true => Ok(text.trim().to_owned()),
-        false => Err("a number from 0 to 2, as 0.7".into()),
-    }
-}
-
 pub(super) fn server_id(text: &str) -> Result<String, String> {
     let id = ServerId::parse(text).ok_or_else(|| format!("not a server name: use {RULE}"))?;
     Ok(id.as_str().to_owned())

@@ -124,7 +124,7 @@ pub fn extract(answer: &str, screen: &mut Screen) -> Result<(), Failure> {
 
 fn finish(answer: &Answer<LlmChatResult>, screen: &mut Screen) -> Result<(), Failure> {
     if screen.json {
-        screen.json(&answer.to_json())?;
+        screen.json_line(&answer.to_json())?;
     } else if io::stderr().is_terminal() {
         remark(&format!("{}:{}: {}", answer.provider, answer.model, tokens(&answer.response.usage)));
     }

@@ -8,7 +8,6 @@
 //!
 //! Owns the handling of each line. Must never write down anything of a private conversation.
 
-pub mod attach;
 mod editor;
 mod lines;
 mod talk;

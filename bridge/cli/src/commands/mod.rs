@@ -7,6 +7,7 @@ mod add;
 mod approvals;
 mod arguments;
 mod ask;
+mod attach;
 mod audit;
 mod auth;
 mod bridge;

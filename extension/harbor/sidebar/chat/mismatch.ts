@@ -22,23 +22,26 @@ export function mismatchOf(models: Model[], id: string | undefined, hasTools: bo
   return hasTools && model.tools === false ? "no tools" : undefined;
 }
 
+/** The words where the person has chosen the tools. */
+const CHOSEN = "was not made to use tools, and may fail with those that you chose. Turn them off, or choose another model.";
+
 const WORDS: { [is in Mismatch]: string } = {
   "no model": "No model can answer yet.",
   "none chosen": "No model is chosen: choose one above.",
   gone: "is not there now. Choose another model above, or look at its provider.",
   "no pictures": "sees no pictures. Remove the picture, or choose a model that sees it.",
-  "no tools": "was not made to use tools. Choose another model for tools, or no tools.",
+  "no tools": "was not made to use tools, so it answers without them. Choose another model for tools.",
 };
 
 export function mismatch(hands: Hands): Child {
-  const { models, composing } = hands.state;
+  const { models, servers = [], composing } = hands.state;
   if (models === undefined) return undefined;
   const id = modelOf(hands);
-  // Where the person has not chosen any, such a model gets none.
-  const hasTools = (serversOf(hands)?.length ?? 0) > 0;
+  const chosen = serversOf(hands);
+  const hasTools = (chosen ?? servers).length > 0;
   const is = mismatchOf(models.list, id, hasTools, composing.attached.some((one) => one.is === "image"));
   // The place is always there, so that what comes is read out.
   if (is === undefined) return h("p.mismatch", { key: "mismatch", role: "status" });
   const name = is === "no model" || id === undefined ? undefined : oneLine(models.list.find((one) => one.id === id)?.model ?? id);
-  return h("p.mismatch", { key: "mismatch", role: "status", "data-is": is }, name, name === undefined ? undefined : " ", WORDS[is], " ", h("a", { href: hrefOf({ at: "models" }) }, is === "no model" ? "Choose a model" : "Models"));
+  return h("p.mismatch", { key: "mismatch", role: "status", "data-is": is }, name, name === undefined ? undefined : " ", is === "no tools" && chosen !== undefined ? CHOSEN : WORDS[is], " ", h("a", { href: hrefOf({ at: "models" }) }, is === "no model" ? "Choose a model" : "Models"));
 }

@@ -107,7 +107,7 @@ const ACTS = /^\s*(please\s+|can you\s+|could you\s+)?(save|store|add|create|mak
 const ASKS = /\?\s*$|^\s*(who|what|when|where|which|why|how|is|are|was|were|does|do|did|has|have|can|compare|list|name|tell me|give me)\b/i;
 
 /**
- * Whether a question is about the pages that go with it: then one answer of the model is enough, and no tools are. `byHand`: the person
- * has attached them to this very question.
+ * True if a question is about the pages that go with it: then one answer without tools is enough. `byHand` is true if the person has
+ * attached the pages to this question.
  */
 export const isAboutPage = (text: string, byHand = false): boolean => !ACTS.test(text) && (THIS.test(text) || BEGINS.test(text) || (byHand && ASKS.test(text)));

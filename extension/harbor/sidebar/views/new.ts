@@ -12,13 +12,19 @@ import type { Route } from "../route.ts";
 import { back, serverOf } from "./head.ts";
 import { pasteBox, pastedAddress } from "./paste.ts";
 
+/** Which of the forms was entered last. */
+let entered: "command" | "remote" | undefined;
+
 type Here = Extract<Route, { at: "new" }>;
 const ADD = "add";
 
 export const added: View<Here> = {
   title: (_, { kind }) => (kind === "remote" ? "A remote server" : "Your own server"),
-  enter(hands) {
-    hands.change({ pasting: undefined });
+  enter(hands, { kind }) {
+    // It is entered again with each new connection, the first one among them: what is said of the pasted text stays.
+    const stays = entered === undefined || (kind === entered && document.getElementById("paste") !== null);
+    entered = kind;
+    if (!stays) hands.change({ pasting: undefined });
   },
   show: (hands, { kind }) => [
     back({ at: "add" }, "Catalog"),

@@ -214,6 +214,7 @@ fn half_a_character_ends_no_answer() {
         more("a", "😀\"}"),
         text("\u{fffd}"),
         stop("a", r#"{"s":"😀"}"#),
+        Event::Opaque("{\"reasoning_content\":\"\u{fffd}\"}".into()),
         end(Finish::ToolCalls, "stop"),
     ];
     means(&CHAT_HALVES, &wanted, None);

@@ -121,7 +121,10 @@ fn no_word_is_left_on_the_disk_after_encrypting_after_deleting_and_of_a_private_
     let private = scene.begin(&json!({"private": true}));
     let fields = json!({"session_id": private, "message": "a Kingfisher at Lago Maggiore", "model": "p:m"});
     scene.bridge.call("chat_send_message", &fields).unwrap();
-    assert_eq!(found(&scene, "kingfisher")[0].0, private);
+    assert_eq!(found(&scene, "kingfisher"), [], "a private session is in the list, and in no search");
+    let ids: Vec<_> =
+        list(&scene, &json!({}))["sessions"].as_array().unwrap().iter().map(|one| text(&one["id"])).collect();
+    assert!(ids.contains(&private));
     assert_eq!(files_with(&home, "Kingfisher"), [""; 0], "private");
     for (session, _) in found(&scene, "noted").into_iter().chain(found(&scene, "heron")) {
         scene.bridge.call("chat_delete_session", &json!({"session_id": session})).unwrap();

@@ -20,7 +20,7 @@ fn an_answer_is_streamed_and_its_end_has_all_of_it() {
     let answer = scene.chat("p:m").unwrap();
     assert_eq!((&answer["provider"], &answer["model"]), (&json!("p"), &json!("m")));
     let usage = json!({"input_tokens": 11, "output_tokens": 7, "cached_tokens": 0, "reasoning_tokens": 0,
-        "exactness": "exact"});
+        "exactness": "exact", "cost_microdollars": 0});
     let wanted = json!({"message": {"role": "assistant", "content": format!("Hello {SAID}")},
         "usage": usage, "finishReason": "stop", "raw_finish": "stop"});
     assert_eq!(answer["response"], wanted);

@@ -68,9 +68,11 @@ fn a_provider_is_added_given_its_key_checked_asked_and_removed() {
     assert_eq!((&asked[0]["content"], &asked[1]["content"]), (&json!("be brief"), &json!("from stdin")));
     done(&home, &["models", "default", "p:many"]);
     assert!(done(&home, &["ask", "count"]).ends_with(" 199 \n"));
-    let whole: Value =
-        serde_json::from_str(&done(&home, &["ask", "hi", "--model", "p:m", "--json"])).unwrap();
-    assert_eq!(whole["response"]["usage"]["output_tokens"], 7);
+    // Each event is a line, and the whole answer is the last one.
+    let lines = done(&home, &["ask", "hi", "--model", "p:m", "--json"]);
+    let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert!(lines.iter().any(|event| event["type"] == "text"), "{lines:?}");
+    assert_eq!(lines.last().unwrap()["response"]["usage"]["output_tokens"], 7);
     assert!(done(&home, &["models", "usage"]).contains("p:many"));
     // This machine may have more to be found, and said on stderr.
     let (found, _, code) = harbor(&home, &["models", "detect"], "");

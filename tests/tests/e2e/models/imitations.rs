@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::commands::{done, harbor};
 use super::scene::begin;
 
-/// What the imitation answers.
+/// The answer of the imitation.
 const ANSWERS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/e2e/models/imitations.json");
 
 /// Starts the imitation; gives it and its address.

@@ -103,7 +103,7 @@ fn a_real_model_answers_in_each_format() {
         assert!(!said.trim().is_empty() && code == Some(0), "{provider}: {err}");
         assert_eq!(err, "harbor: the answer was cut off at its token limit\n");
         let (whole, ..) = harbor(&real.home, &[&ask[..], &["--json"]].concat(), "");
-        let whole: Value = serde_json::from_str(&whole).unwrap();
+        let whole: Value = serde_json::from_str(whole.lines().last().unwrap()).unwrap();
         assert_eq!((&whole["provider"], &whole["model"]), (&json!(provider), &json!("smollm2")));
         let usage = &whole["response"]["usage"];
         assert_eq!((&usage["exactness"], &usage["output_tokens"]), (&json!("exact"), &json!(12)), "{usage}");
@@ -149,7 +149,8 @@ fn asks_for_the_time(real: &Real, model: &str, more: &[&str]) -> Value {
         ["ask", "--json", "--model", model, "--tools", "time", "--max-tool-calls", "1", "--max-tokens", "60"];
     let (out, err, code) = harbor(&real.home, &[&ask[..], more, &["What time is it in Tokyo?"]].concat(), "");
     assert_eq!(code, Some(0), "{err}");
-    serde_json::from_str(&out).unwrap_or_else(|_| panic!("{out} {err}"))
+    let last = out.lines().last().unwrap_or_default();
+    serde_json::from_str(last).unwrap_or_else(|_| panic!("{out} {err}"))
 }
 
 #[test]

@@ -3,11 +3,8 @@
 //! Owns reading stdin and the files that are named. Must never send another file. An image is recognised by
 //! its first bytes, and anything else is refused.
 
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use harbor_ipc_proto::client::{ChatMessage, ChatPart, LlmChat};
 use harbor_ipc_proto::field::{JsonObject, PutField as _};
 use harbor_ipc_proto::frame::MAX_CLIENT_FRAME;
@@ -15,20 +12,12 @@ use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::model::{MAX_IMAGE, MAX_IMAGES};
 use serde_json::value::RawValue;
 
-use super::super::chat::attach;
+use super::super::attach::{self, bounded, file, picture, text_part};
 use crate::args::AskOptions;
 use harbor_client::errors::Failure;
 
 /// More files are refused.
 const MOST_FILES: usize = 8;
-
-/// The first bytes of the files of images.
-const KINDS: [(&[u8], usize, &str); 4] = [
-    (b"\x89PNG\r\n\x1a\n", 0, "image/png"),
-    (b"\xff\xd8\xff", 0, "image/jpeg"),
-    (b"GIF8", 0, "image/gif"),
-    (b"WEBP", 8, "image/webp"),
-];
 
 /// The request, with all named files read.
 pub fn chat(question: &AskOptions) -> Result<LlmChat, Failure> {
@@ -40,7 +29,7 @@ pub fn chat(question: &AskOptions) -> Result<LlmChat, Failure> {
         model: question.model.clone(),
         system_prompt: question.system.clone(),
         max_tokens: question.max_tokens,
-        temperature: question.temperature.clone().map(Json::from_valid),
+        temperature: question.temperature.as_deref().map(temperature).transpose()?,
         reasoning_effort: question.effort.clone(),
         response_schema: schema,
         ..plain("")
@@ -72,6 +61,17 @@ fn quoted(part: ChatPart) -> ChatPart {
             text_part(format!("The file {title} begins here.\n{text}\nThe file {title} ends here."))
         }
         (title, text) => ChatPart { title, text, ..part },
+    }
+}
+
+/// A randomness, as the JSON number that is sent.
+fn temperature(typed: &str) -> Result<Json, Failure> {
+    let number: Option<f64> = serde_json::from_str(typed).ok();
+    match number.is_some_and(|number| (0.0..=2.0).contains(&number)) {
+        true => Ok(Json::from_valid(typed.trim().to_owned())),
+        false => {
+            Err(Failure::Usage(format!("--temperature {typed}: give a number from 0 to 2, such as 0.7")))
+        }
     }
 }
 
@@ -109,26 +109,6 @@ fn content(text: &str, attached: Vec<ChatPart>) -> Json {
     Json::from_valid(String::from_utf8(json).unwrap_or_default())
 }
 
-/// A part that is a text.
-pub fn text_part(text: String) -> ChatPart {
-    ChatPart { r#type: "text".into(), text: Some(text), ..part() }
-}
-
-fn part() -> ChatPart {
-    ChatPart {
-        r#type: "image".into(),
-        text: None,
-        callId: None,
-        mediaType: None,
-        data: None,
-        provider: None,
-        model: None,
-        value: None,
-        url: None,
-        title: None,
-    }
-}
-
 fn from_stdin() -> Result<String, Failure> {
     let bytes = bounded(io::stdin(), MAX_CLIENT_FRAME).map_err(|error| Failure::Io("read stdin", error))?;
     match String::from_utf8(bytes) {
@@ -141,35 +121,10 @@ fn from_stdin() -> Result<String, Failure> {
     }
 }
 
-/// Reads an input that may be endless: one byte more than `most` shows that it is too long.
-fn bounded(from: impl Read, most: usize) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    from.take(most as u64 + 1).read_to_end(&mut bytes)?;
-    Ok(bytes)
-}
-
-pub fn file(option: &str, path: &str, most: usize) -> Result<Vec<u8>, Failure> {
-    let wrong = |what: String| Failure::Usage(format!("{option} {path}: {what}"));
-    let bytes = File::open(path).and_then(|file| bounded(file, most));
-    let bytes = bytes.map_err(|error| wrong(format!("cannot read it: {error}")))?;
-    match bytes.len() > most {
-        true => Err(wrong(format!("it is larger than {} MB", most / 1_000_000))),
-        false => Ok(bytes),
-    }
-}
-
 fn image(path: &str) -> Result<ChatPart, Failure> {
     let bytes = file("--image", path, MAX_IMAGE)?;
     picture(&bytes)
         .ok_or_else(|| Failure::Usage(format!("--image {path}: the file is not a PNG, JPEG, GIF or WebP")))
-}
-
-/// The image in these bytes. None if they are no image.
-pub fn picture(bytes: &[u8]) -> Option<ChatPart> {
-    let is_it =
-        |(begin, at, _): &&(&[u8], usize, &str)| bytes.get(*at..).is_some_and(|rest| rest.starts_with(begin));
-    let (.., kind) = KINDS.iter().find(is_it)?;
-    Some(ChatPart { mediaType: Some((*kind).to_owned()), data: Some(STANDARD.encode(bytes)), ..part() })
 }
 
 fn schema(path: &str) -> Result<JsonObject, Failure> {

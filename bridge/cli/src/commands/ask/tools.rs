@@ -15,6 +15,7 @@ use harbor_ipc_proto::client::{
     ChatCreateSession, ChatDeleteSession, ChatPart, ChatSendMessage, ChatSendMessageResult,
 };
 
+use super::super::attach::text_part;
 use super::{chat_request, extract};
 use crate::args::{Approve, AskOptions, servers_of};
 use crate::client::{Client, QUICK};
@@ -55,7 +56,7 @@ fn wanted_of(question: &AskOptions, is_somebody_here: bool) -> Result<PreparedQu
     let (mut text, mut attachments) = chat_request::said(question)?;
     if question.question == "-" {
         // What came by stdin may be anybody's words.
-        attachments.push(chat_request::text_part(std::mem::take(&mut text)));
+        attachments.push(text_part(std::mem::take(&mut text)));
     }
     Ok(PreparedQuestion {
         create: ChatCreateSession {
@@ -120,7 +121,7 @@ fn ask(
 
 fn finish(answer: &Answer<ChatSendMessageResult>, screen: &mut Screen) -> Result<(), Failure> {
     if screen.json {
-        screen.json(&answer.to_json())?;
+        screen.json_line(&answer.to_json())?;
     } else if Status::is_visible() {
         remark(&ending::spent(answer));
     }

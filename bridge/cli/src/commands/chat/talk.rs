@@ -9,10 +9,10 @@ use harbor_ipc_proto::client::{
     ListServers, LlmListModels, SessionUpdates,
 };
 
+use super::super::attach;
 use super::super::ids::short;
 use super::super::sessions::{id_of, last_used, transcript};
 use super::super::turn::{self, Console, Stopper, ending};
-use super::attach;
 use super::lines::{Lines, Typed};
 use super::words::{HELP, Words, read};
 use crate::args::{Chat, servers_of};

@@ -10,7 +10,7 @@ use harbor_client::errors::Failure;
 use harbor_ipc_proto::client::LlmTranscribe;
 use harbor_ipc_proto::model::MAX_AUDIO;
 
-use super::super::ask::chat_request::file;
+use super::super::attach::file;
 use super::super::printing::print;
 use crate::args::Recording;
 use crate::client::Client;

@@ -1,14 +1,24 @@
-//! Attachments of a message: an image, or the text of a file.
+//! Files that go with a message or a request: an image, or the text of a file.
 //!
-//! Owns telling the two apart, by their bytes. Must never send anything else, nor a file that was not named.
+//! Owns telling the two apart, by their bytes, and the bounds of both. Must never send anything else, nor a file that was not named.
 
 use std::env;
+use std::fs::File;
+use std::io::{self, Read};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use harbor_client::errors::Failure;
 use harbor_ipc_proto::client::ChatPart;
 use harbor_ipc_proto::model::MAX_IMAGE;
 
-use super::super::ask::chat_request::{file, picture, text_part};
+/// The first bytes of the files of images.
+const KINDS: [(&[u8], usize, &str); 4] = [
+    (b"\x89PNG\r\n\x1a\n", 0, "image/png"),
+    (b"\xff\xd8\xff", 0, "image/jpeg"),
+    (b"GIF8", 0, "image/gif"),
+    (b"WEBP", 8, "image/webp"),
+];
 
 /// The longest text, in bytes: more than most models can read at once.
 const LONGEST_TEXT: usize = 1_000_000;
@@ -51,6 +61,53 @@ fn at_home(path: &str) -> String {
         (Some(rest), Ok(home)) => format!("{home}/{rest}"),
         _ => path.to_owned(),
     }
+}
+
+/// A part that is a text.
+pub fn text_part(text: String) -> ChatPart {
+    ChatPart { r#type: "text".into(), text: Some(text), ..part() }
+}
+
+/// A part without anything in it.
+pub fn part() -> ChatPart {
+    ChatPart {
+        r#type: "image".into(),
+        text: None,
+        callId: None,
+        mediaType: None,
+        data: None,
+        provider: None,
+        model: None,
+        value: None,
+        url: None,
+        title: None,
+    }
+}
+
+/// Reads an input that may be endless: one byte more than `most` shows that it is too long.
+pub fn bounded(from: impl Read, most: usize) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    from.take(most as u64 + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Reads a file that was named by `option`, if it has at most `most` bytes.
+pub fn file(option: &str, path: &str, most: usize) -> Result<Vec<u8>, Failure> {
+    let wrong = |what: String| Failure::Usage(format!("{option} {path}: {what}"));
+    let bytes = File::open(path).and_then(|file| bounded(file, most));
+    let bytes = bytes.map_err(|error| wrong(format!("cannot read it: {error}")))?;
+    match bytes.len() > most {
+        true => Err(wrong(format!("it is larger than {} MB", most / 1_000_000))),
+        false => Ok(bytes),
+    }
+}
+
+/// The image in these bytes. None if they are no image.
+pub fn picture(bytes: &[u8]) -> Option<ChatPart> {
+    let is_it =
+        |(begin, at, _): &&(&[u8], usize, &str)| bytes.get(*at..).is_some_and(|rest| rest.starts_with(begin));
+    let (.., kind) = KINDS.iter().find(is_it)?;
+    Some(ChatPart { mediaType: Some((*kind).to_owned()), data: Some(STANDARD.encode(bytes)), ..part() })
 }
 
 #[cfg(test)]
