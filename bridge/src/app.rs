@@ -213,6 +213,19 @@ struct Bridge {
     _exporter: Rc<Exporter>,
 }
 
+/// The engines of this home, which `models` then reaches by their providers.
+async fn open_engines(
+    supervisor: &Rc<Supervisor>,
+    models: &Rc<Models>,
+    database: &Rc<Database>,
+) -> Result<Rc<Engines>, StoreError> {
+    let table = store::engines::EngineTable::open(database.clone()).await?;
+    let engines = Engines::open(supervisor.clone(), models.clone(), table).await?;
+    let reached: Weak<Engines> = Rc::downgrade(&engines);
+    models.use_engines(reached);
+    Ok(engines)
+}
+
 impl Bridge {
     async fn assemble(
         paths: &Paths,
@@ -265,11 +278,7 @@ impl Bridge {
             note: note_of_chats(&host),
         });
         let models = models.await.map_err(AppError::Store)?;
-        let table = store::engines::EngineTable::open(database.clone()).await.map_err(AppError::Store)?;
-        let engines =
-            Engines::open(supervisor.clone(), models.clone(), table).await.map_err(AppError::Store)?;
-        let of_models: Weak<Engines> = Rc::downgrade(&engines);
-        models.use_engines(of_models);
+        let engines = open_engines(&supervisor, &models, &database).await.map_err(AppError::Store)?;
         let sessions = Sessions::at(paths.sessions(), supervisor.secrets().clone());
         let agent = Agent::new(host.clone(), models.clone(), sessions);
         let router = Router::new(

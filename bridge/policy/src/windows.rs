@@ -99,7 +99,17 @@ pub fn window(facts: WindowFacts) -> (u32, WindowSource) {
 /// The memory of this machine in bytes, from `/proc/meminfo`.
 #[must_use]
 pub fn memory(meminfo: &str) -> Option<u64> {
-    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    bytes_of(meminfo, "MemTotal:")
+}
+
+/// The memory in bytes that programs may still take, from `/proc/meminfo`.
+#[must_use]
+pub fn memory_available(meminfo: &str) -> Option<u64> {
+    bytes_of(meminfo, "MemAvailable:")
+}
+
+fn bytes_of(meminfo: &str, name: &str) -> Option<u64> {
+    let line = meminfo.lines().find_map(|line| line.strip_prefix(name))?;
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
@@ -253,7 +263,8 @@ mod tests {
         assert_eq!(room(16 * gib, None, None), 98_303);
         assert_eq!(room(gib, Some(4 * gib), None), LEAST_ROOM);
         assert_eq!(room(u64::MAX, None, Some(1)), u32::MAX);
-        assert_eq!(memory("MemTotal:       16384 kB\nMemFree: 1 kB\n"), Some(1 << 24));
+        let said = "MemTotal:       16384 kB\nMemFree: 1 kB\nMemAvailable:   2048 kB\n";
+        assert_eq!((memory(said), memory_available(said)), (Some(1 << 24), Some(2 << 20)));
         assert_eq!((memory("MemTotal: many kB"), memory("")), (None, None));
     }
 

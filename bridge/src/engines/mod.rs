@@ -16,7 +16,6 @@
 mod assembling;
 mod errors;
 mod files;
-mod memory;
 mod pulling;
 mod showing;
 mod starting;
@@ -106,7 +105,9 @@ impl Engines {
 
     /// Ends all of them; whoever waits for their ends is the supervisor.
     pub fn stop_all(&self) {
-        self.running().iter().for_each(|engine| drop(engine.server.stop()));
+        for engine in self.running() {
+            engine.server.stop();
+        }
     }
 
     fn get(&self, provider: &str) -> Option<Rc<KnownEngine>> {

@@ -8,8 +8,8 @@ use harbor_ipc_proto::client::{EngineView, ModelFileView, SetupStatus};
 use harbor_policy::engine::memory_for;
 use harbor_policy::lifecycle::State;
 
-use super::memory::memory_of_this_machine;
 use super::{Engines, KnownEngine, files};
+use crate::models::memory_left;
 
 /// Files of the directory that are looked at.
 const MAX_FILES: usize = 1024;
@@ -21,7 +21,7 @@ impl Engines {
     /// The engines and files.
     pub async fn status(&self) -> SetupStatus {
         let ours = self.supervisor.models_directory();
-        let looked = tokio::task::spawn_blocking(move || (list(&ours), memory_of_this_machine()));
+        let looked = tokio::task::spawn_blocking(move || (list(&ours), memory_left()));
         let (files, memory_bytes) = looked.await.unwrap_or_default();
         let engines: Vec<_> = self.known.borrow().values().map(|engine| engine.view()).collect();
         let first = self.known.borrow().values().find(|engine| engine.is_running()).cloned();

@@ -63,6 +63,7 @@ pub use self::counting::CountedConversation;
 pub use self::for_servers::ServersModel;
 pub use self::listing::{Checked, Detected, Listed};
 pub use self::local_engines::{EngineDown, EnginePlace, EngineReach, LocalEngines, Reaching};
+pub use self::memory::memory_left;
 pub use self::record::{ModelCaller, Noted};
 pub use self::transcribing::Transcribed;
 
@@ -154,7 +155,7 @@ impl Models {
         let providers = tables.providers().await?;
         let facts = tables.facts().await?;
         let names = ModelNames::open(&tables).await?;
-        let memory = memory::memory().await;
+        let memory = memory::whole().await;
         let mut budgets = Budgets::default();
         for (principal, tokens) in tables.budgets().await? {
             budgets.set(&principal, Some(tokens));

@@ -9,7 +9,7 @@
 //! memory until it is killed; `dies` ends at the first question. Must never write its key.
 #![allow(clippy::expect_used, clippy::print_stdout, clippy::print_stderr, reason = "test support")]
 
-use std::io::{BufRead as _, BufReader, Read, Write};
+use std::io::{BufReader, Read, Write};
 use std::net::TcpListener;
 use std::os::unix::net::UnixListener;
 use std::process::ExitCode;

@@ -7,6 +7,7 @@
 //!
 //! Owns the limits. Must never follow a redirect to a place that the person would have to allow and has not.
 
+use std::fmt;
 use std::fs::File;
 use std::io::Write as _;
 use std::ops::Deref;
@@ -14,6 +15,7 @@ use std::time::Duration;
 
 use harbor_ipc_proto::download::Fetched;
 use harbor_ipc_proto::hex::hex;
+use harbor_ipc_proto::link::runner::RemoteEnd;
 use harbor_policy::package::binary::OTHER_FILE;
 use harbor_policy::remote::{AllowedAddresses, parse, place};
 use reqwest::header::{HeaderMap, LOCATION};
@@ -108,6 +110,43 @@ fn is_meant(fetched: &Fetched, wanted: Option<&str>) -> Result<(), String> {
     }
 }
 
+/// Why a try has ended.
+#[derive(Debug)]
+pub(super) enum Broken {
+    /// The connection was lost: another try may help.
+    Off(String),
+    /// No other try helps.
+    ForGood(String),
+}
+
+impl fmt::Display for Broken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (Self::Off(why) | Self::ForGood(why)) = self;
+        f.write_str(why)
+    }
+}
+
+impl From<String> for Broken {
+    fn from(why: String) -> Self {
+        Self::ForGood(why)
+    }
+}
+
+impl From<Trouble> for Broken {
+    fn from(trouble: Trouble) -> Self {
+        match trouble.kind {
+            RemoteEnd::Unreachable => Self::Off(trouble.why),
+            _ => Self::ForGood(trouble.why),
+        }
+    }
+}
+
+impl From<Broken> for String {
+    fn from(broken: Broken) -> Self {
+        broken.to_string()
+    }
+}
+
 /// The rules for places to fetch from.
 pub(super) struct Way {
     allow_http: bool,
@@ -159,7 +198,7 @@ impl Way {
 
     /// The answer with a file. None when there is no such file. The headers say from where on it is wanted: with some, its status
     /// does, too.
-    pub(super) async fn get(&self, url: &Url, range: &HeaderMap) -> Result<Option<Response>, String> {
+    pub(super) async fn get(&self, url: &Url, range: &HeaderMap) -> Result<Option<Response>, Broken> {
         let mut url = url.clone();
         for _ in 0..=MAX_REDIRECTS {
             let answer = self.ask(&url, range).await?;
@@ -175,22 +214,25 @@ impl Way {
                 }
                 StatusCode::NOT_FOUND | StatusCode::GONE => Ok(None),
                 StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
-                    Err(format!("{there} requires a key for this file (HTTP {})", status.as_u16()))
+                    Err(format!("{there} requires a key for this file (HTTP {})", status.as_u16()).into())
                 }
-                status => Err(of_status(status, wait_of(answer.headers()), &there)),
+                status => {
+                    let why = of_status(status, wait_of(answer.headers()), &there);
+                    let passes = status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS;
+                    Err(if passes { Broken::Off(why) } else { Broken::ForGood(why) })
+                }
             };
         }
-        Err(format!("{} redirects too many times", place(&url)))
+        Err(format!("{} redirects too many times", place(&url)).into())
     }
 
-    async fn ask(&self, url: &Url, range: &HeaderMap) -> Result<Response, String> {
-        let said = |trouble: Trouble| trouble.why;
-        let rules = Rules::within(url, self.reach, self.allow_http).map_err(said)?;
-        let client = client(rules, url, &self.env).map_err(said)?;
+    async fn ask(&self, url: &Url, range: &HeaderMap) -> Result<Response, Broken> {
+        let rules = Rules::within(url, self.reach, self.allow_http)?;
+        let client = client(rules, url, &self.env)?;
         let there = place(url);
         let asked = timeout(SILENCE, client.get(url.clone()).headers(range.clone()).send()).await;
-        let answered = asked.map_err(|_| format!("{there} did not answer in time"))?;
-        answered.map_err(|error| said(Trouble::from_request(&error, &there)))
+        let answered = asked.map_err(|_| Broken::Off(format!("{there} did not answer in time")))?;
+        Ok(answered.map_err(|error| Trouble::from_request(&error, &there))?)
     }
 
     /// The URL that a redirect leads to. Its connection checks if the address is private.

@@ -8,7 +8,6 @@
 //!
 //! Owns the file and its hash. Must never call a file whole whose hash is another one: that file is removed.
 
-use std::fmt;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -24,7 +23,7 @@ use sha2::{Digest as _, Sha256};
 use tokio::time::{Instant, sleep, timeout};
 use url::Url;
 
-use super::fetch::{SILENCE, Way};
+use super::fetch::{Broken, SILENCE, Way};
 use super::step::{Options, amount, say};
 
 /// The file as far as it has come, in the step's directory.
@@ -47,28 +46,6 @@ const TOLD: Duration = Duration::from_millis(200);
 
 /// Bytes that are hashed at a time of what lies there already.
 const BLOCK: usize = 1 << 20;
-
-/// Why a try has ended.
-#[derive(Debug)]
-pub(super) enum Broken {
-    /// The connection was lost: another try may help.
-    Off(String),
-    /// No other try helps.
-    ForGood(String),
-}
-
-impl fmt::Display for Broken {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (Self::Off(why) | Self::ForGood(why)) = self;
-        f.write_str(why)
-    }
-}
-
-impl From<String> for Broken {
-    fn from(why: String) -> Self {
-        Self::ForGood(why)
-    }
-}
 
 /// The file, its hash and its length.
 struct PartFile {
@@ -110,7 +87,7 @@ async fn perform(options: &Options) -> Result<(), Broken> {
             }
         }
     }
-    part.is_meant(wanted)
+    part.check(wanted)
 }
 
 /// Fetches what is still to come.
@@ -121,7 +98,7 @@ async fn rest(
     validator: &mut Option<HeaderValue>,
 ) -> Result<(), Broken> {
     let asked = way.get(url, &range(part.size, validator.as_ref())).await;
-    let Some(mut answer) = asked.map_err(Broken::Off)? else {
+    let Some(mut answer) = asked? else {
         return Err(format!("there is no such file at {} (HTTP 404)", place(url)).into());
     };
     let there = place(answer.url());
@@ -246,7 +223,7 @@ impl PartFile {
         }
     }
 
-    fn is_meant(self, wanted: &str) -> Result<(), Broken> {
+    fn check(self, wanted: &str) -> Result<(), Broken> {
         let found = hex(&self.hash.finalize());
         if found == wanted {
             say(&format!("fetched {}, SHA-256 {found}", amount(self.size)));
@@ -304,6 +281,6 @@ mod tests {
         let mut part = PartFile::open(&path).unwrap();
         part.hash.update(b"world");
         assert_eq!((part.size, hex(&part.hash.finalize_reset())), (6, hex(&Sha256::digest(b"hello world"))));
-        assert!(part.is_meant("other").is_err() && !path.exists());
+        assert!(part.check("other").is_err() && !path.exists());
     }
 }

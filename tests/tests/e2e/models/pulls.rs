@@ -9,7 +9,8 @@ use std::sync::{Arc, Mutex};
 use harbor_tests::downloads::sha256;
 use harbor_tests::rights::is_root;
 use harbor_tests::scripted::{Asked, begin_stream};
-use harbor_tests::{Bridge, Home, LIMIT, Scripted, SmallDisk, wait_until};
+use harbor_tests::small_disk::SmallDisk;
+use harbor_tests::{Bridge, Home, LIMIT, Scripted, wait_until};
 use serde_json::{Value, json};
 
 use super::commands::{done, harbor};
