@@ -293,11 +293,11 @@ impl Drive {
             self.tell(TurnLogItem::Status("the answer was cut off at its limit of tokens".into()));
         }
         if answered.finish == Finish::Error {
-            self.outcome.spent.add(&answered);
+            self.outcome.spent.add(&answered, &self.session);
             self.outcome.error = Some(kept_back(&answered));
             return Event::Failed;
         }
-        let tokens = self.outcome.spent.add(&answered);
+        let tokens = self.outcome.spent.add(&answered, &self.session);
         if self.is_step {
             // A number that the session has not used yet.
             let number = self.session.messages.borrow().len();

@@ -11,7 +11,6 @@ use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::model::{ModelMessage, Part, Role, ToolChoice};
 use harbor_policy::consent::Names;
 use harbor_policy::history::Shortened;
-use harbor_policy::models::Use;
 use harbor_policy::turn::Limits;
 use harbor_policy::untrusted::Nonce;
 
@@ -119,10 +118,9 @@ impl Agent {
         let is_picture = |part: &Part| matches!(part, Part::Image(_));
         let has_pictures = said.parts.iter().any(is_picture)
             || session.messages.borrow().iter().flat_map(|message| &message.parts).any(is_picture);
-        // One for pictures is used where none is named.
-        let for_pictures =
-            || self.models.model_for(Use::Vision).filter(|_| has_pictures && said.provider.is_none());
-        let model = model.or_else(for_pictures);
+        let is_alone = said.tool_choice == ToolChoice::None && matches!(on_behalf, OnBehalf::Owner(..));
+        let unnamed = || self.models.model_for_unnamed(has_pictures, is_alone);
+        let model = model.or_else(|| unnamed().filter(|_| said.provider.is_none()));
         let model = self.models.chosen(
             said.provider.as_deref(),
             model.as_deref(),

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use harbor_home::clock::wall_clock;
-use harbor_ipc_proto::client::{ChatSessionView, SessionUpdates};
+use harbor_ipc_proto::client::{ChatSessionView, ChatUsage, SessionUpdates};
 use harbor_ipc_proto::model::{ModelMessage, Part};
 use harbor_policy::consent::Read;
 use harbor_policy::history;
@@ -19,6 +19,7 @@ use super::mode::{SessionMode, consents};
 use super::tool_results::SessionResults;
 use super::turn_log::TurnLog;
 use crate::host::consent::chat::Chat;
+use crate::models::usage_sum;
 
 /// The longest name that is made of a first message, in characters.
 const NAME: usize = 60;
@@ -51,6 +52,8 @@ pub struct SessionHead {
     pub pinned: bool,
     /// Where it comes from, if it is a branch.
     pub branch: Option<BranchPoint>,
+    /// The tokens that its turns have used.
+    pub used: Option<ChatUsage>,
 }
 
 /// The place at which a branch left its family.
@@ -79,6 +82,7 @@ impl SessionHead {
             read: Read::default(),
             pinned: false,
             branch: None,
+            used: None,
         }
     }
 
@@ -107,6 +111,7 @@ impl SessionHead {
             pinned: self.pinned.then_some(true),
             branchOf: self.branch.as_ref().map(|branch| branch.root.clone()),
             branchAt: self.branch.as_ref().map(|branch| branch.at),
+            usage: self.used.clone(),
         }
     }
 
@@ -219,6 +224,12 @@ impl Session {
     #[must_use]
     pub fn is_left_behind(&self, left: Instant) -> bool {
         self.ongoing().is_none() && self.asked.get() < left
+    }
+
+    /// Counts the tokens of a request.
+    pub fn spend(&self, one: ChatUsage) {
+        let mut head = self.head.borrow_mut();
+        head.used = Some(usage_sum(head.used.take(), one));
     }
 
     /// Begins a turn, unless one is under way.

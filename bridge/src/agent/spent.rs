@@ -4,6 +4,7 @@
 
 use harbor_ipc_proto::client::ChatUsage;
 
+use super::session::Session;
 use crate::models::{ModelAnswer, usage_view};
 use crate::store::models::TokenUsage;
 
@@ -16,9 +17,10 @@ pub struct Spent {
 }
 
 impl Spent {
-    /// Adds a request; gives its number of tokens.
-    pub fn add(&mut self, answered: &ModelAnswer) -> u64 {
+    /// Adds a request, to its session's sum too; gives its number of tokens.
+    pub fn add(&mut self, answered: &ModelAnswer, session: &Session) -> u64 {
         let one = answered.used;
+        session.spend(usage_view(one));
         self.used = Some(self.used.map_or(one, |before| before.plus(one)));
         self.model = Some((answered.provider.clone(), answered.model.clone()));
         one.input.saturating_add(one.output)

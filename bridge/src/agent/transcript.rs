@@ -87,6 +87,7 @@ fn whole(file: &[u8]) -> Option<StoredSession> {
         read: Read { untrusted: session.readUntrusted, private: session.privateNames.into_iter().collect() },
         pinned: session.pinned == Some(true),
         branch: session.branchOf.zip(session.branchAt).map(|(root, at)| BranchPoint { root, at }),
+        used: session.usage,
     };
     let messages = mended(kept_messages(None, said).ok()?);
     Some(StoredSession { id: session.id, head, messages, is_part: false })

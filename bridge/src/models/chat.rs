@@ -26,7 +26,7 @@ use harbor_ipc_proto::model::{Finish, ModelMessage, ModelTool, Options, Part, To
 use harbor_policy::access::ModelPermit;
 use harbor_policy::budget::{ANSWER, BudgetTicket};
 use harbor_policy::empty_answer;
-use harbor_policy::models::{KEYS, Use, estimate, has_model, is_local, is_model, lists_all, split_model};
+use harbor_policy::models::{KEYS, estimate, has_model, is_local, is_model, lists_all, split_model};
 use harbor_policy::prices::Price;
 use harbor_policy::suggest::hint;
 
@@ -208,9 +208,9 @@ impl Models {
         }
         let has_images =
             messages.iter().flat_map(|message| &message.parts).any(|part| matches!(part, Part::Image(_)));
-        // One for pictures is used where none is named.
-        let for_pictures = || self.model_for(Use::Vision).filter(|_| has_images && provider.is_none());
-        let model = self.by_name(provider.as_deref(), model.as_deref()).or_else(for_pictures);
+        let is_alone = tool_choice == ToolChoice::None && who.origin.is_none();
+        let unnamed = || self.model_for_unnamed(has_images, is_alone).filter(|_| provider.is_none());
+        let model = self.by_name(provider.as_deref(), model.as_deref()).or_else(unnamed);
         let provider = self.choose(provider.as_deref(), model.as_deref())?;
         let to_origin = who.origin.is_some();
         let model = self.model_of(&provider, model.as_deref(), to_origin).await?;

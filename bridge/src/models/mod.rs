@@ -36,6 +36,7 @@ mod pricing;
 mod record;
 mod transcribing;
 mod usage;
+mod usage_sum;
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -66,6 +67,7 @@ pub use self::local_engines::{EngineDown, EnginePlace, EngineReach, LocalEngines
 pub use self::memory::memory_left;
 pub use self::record::{ModelCaller, Noted};
 pub use self::transcribing::Transcribed;
+pub use self::usage_sum::usage_sum;
 
 use self::coming::ComingLists;
 use self::model_key::ModelKey;

@@ -46,6 +46,17 @@ impl Models {
         known.map(|(provider, model)| format!("{provider}:{model}"))
     }
 
+    /// The model for a request that names none, if the person has one for its use: one for pictures, or for short answers where
+    /// no tool may be called.
+    #[must_use]
+    pub fn model_for_unnamed(&self, has_pictures: bool, is_alone: bool) -> Option<String> {
+        match (has_pictures, is_alone) {
+            (true, _) => self.model_for(Use::Vision),
+            (false, true) => self.model_for(Use::Fast),
+            (false, false) => None,
+        }
+    }
+
     /// The models that the person has named.
     #[must_use]
     pub fn configured(&self) -> Vec<ConfiguredModel> {

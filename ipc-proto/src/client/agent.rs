@@ -47,6 +47,8 @@ define_sent! {
         branchOf: Option<String>,
         /// For a branch: how many messages it took over. The message with this number is the first of its own.
         branchAt: Option<u64>,
+        /// The tokens that its turns have used; absent where none has used any, or where an earlier Harbor wrote the session.
+        usage: Option<ChatUsage>,
     }
     /// A session of a family: the first one, or a branch of it or of another branch.
     "BranchView" BranchView {

@@ -24,6 +24,9 @@ const LOOK_EVERY: u64 = 256;
 /// How long a failing input is made shorter.
 const SHRINKING: Duration = Duration::from_secs(3);
 
+/// How long a target is driven where nobody says: tens of thousands of inputs.
+const SHORT: Duration = Duration::from_millis(250);
+
 /// What to do with a target.
 #[derive(Debug, Clone, Copy)]
 pub struct Plan {
@@ -67,15 +70,16 @@ impl fmt::Display for Failure {
 }
 
 impl Plan {
-    /// `HARBOR_FUZZ_SECONDS` (1 when unset); `HARBOR_FUZZ_SEED` (another one each time when unset).
+    /// `HARBOR_FUZZ_SECONDS` (a quarter when unset); `HARBOR_FUZZ_SEED` (another one each time when unset).
     #[must_use]
     pub fn from_env() -> Self {
-        let number = |name| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
+        let said = |name| std::env::var(name).ok();
+        let seconds = said("HARBOR_FUZZ_SECONDS").and_then(|text| text.parse().ok());
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let fresh = u64::from(now.subsec_nanos()) << 32;
         Self {
-            time: Duration::from_secs(number("HARBOR_FUZZ_SECONDS").unwrap_or(1)),
-            seed: number("HARBOR_FUZZ_SEED").unwrap_or(fresh),
+            time: seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()).unwrap_or(SHORT),
+            seed: said("HARBOR_FUZZ_SEED").and_then(|text| text.parse().ok()).unwrap_or(fresh),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Every fuzz target, one test each: its corpus, then `HARBOR_FUZZ_SECONDS` of mutation (1 when unset).
+//! Every fuzz target, one test each: its corpus, then `HARBOR_FUZZ_SECONDS` of mutation (a quarter when unset).
 //!
 //! Must never hold what a parser has to do; `harbor_tests::fuzz` does.
 

@@ -108,7 +108,11 @@ pub enum Models {
     },
     Transcribe(Recording),
     /// Show how many tokens models have used, by day, model and who asked
-    Usage,
+    Usage {
+        /// By chat instead; a chat that was deleted is not among them
+        #[arg(long)]
+        chats: bool,
+    },
     /// Show or set the daily token budgets
     ///
     /// A day begins at midnight UTC. An origin may use 50000 tokens a day unless you set another number. You

@@ -21,6 +21,7 @@ use harbor_policy::suggest::hint;
 
 use super::printing::print;
 use super::secrets;
+use super::sessions::every_session;
 use crate::args::{Models, NewProvider, Tokens};
 use crate::client::{Client, QUICK};
 use crate::screen::Screen;
@@ -60,7 +61,8 @@ pub fn run(client: &mut Client, wanted: &Models, screen: &mut Screen) -> Result<
         Models::Delete { name } => pulling::delete(client, name, screen),
         Models::Fits { file, context } => pulling::fits(client, file.as_deref(), *context, screen),
         Models::Transcribe(recording) => transcribing::run(client, recording, screen),
-        Models::Usage => usage(client, screen),
+        Models::Usage { chats: false } => usage(client, screen),
+        Models::Usage { chats: true } => usage_of_chats(client, screen),
         Models::Budget { principal: Some(principal), tokens: Some(tokens) } => {
             set_budget(client, principal, *tokens, screen)
         }
@@ -282,6 +284,18 @@ fn usage(client: &mut Client, screen: &mut Screen) -> Result<(), Failure> {
     match answer.usage.is_empty() {
         true => remark("no model has been used yet; `harbor ask` asks one"),
         false => screen.table(&tables::usage(&answer.usage))?,
+    }
+    Ok(())
+}
+
+fn usage_of_chats(client: &mut Client, screen: &mut Screen) -> Result<(), Failure> {
+    let answer = client.ask(&every_session(None), QUICK)?;
+    if screen.json {
+        return Ok(screen.json(&answer.to_json())?);
+    }
+    match answer.sessions.iter().any(|session| session.usage.is_some()) {
+        true => screen.table(&tables::usage_of_chats(&answer.sessions))?,
+        false => remark("no chat has used a model yet; `harbor chat` begins one"),
     }
     Ok(())
 }

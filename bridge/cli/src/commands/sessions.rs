@@ -39,26 +39,27 @@ pub fn run(client: &mut Client, wanted: &Sessions, screen: &mut Screen) -> Resul
 
 /// The id that begins with the typed text. If there is none, the typed text itself, since the bridge says what is wrong with it.
 pub fn id_of(client: &mut Client, typed: &str) -> Result<String, Failure> {
-    let all = client.ask(&wish(None), QUICK)?.into_value().sessions;
+    let all = client.ask(&every_session(None), QUICK)?.into_value().sessions;
     let ids = all.into_iter().map(|session| session.id);
     Ok(meant(ids, typed, ("sessions", "`harbor sessions`"))?.unwrap_or_else(|| typed.to_owned()))
 }
 
 /// The session that was used last.
 pub fn last_used(client: &mut Client) -> Result<String, Failure> {
-    let all = client.ask(&wish(None), QUICK)?.into_value().sessions;
+    let all = client.ask(&every_session(None), QUICK)?.into_value().sessions;
     let last = all.into_iter().max_by_key(|session| session.updatedAt);
     let none = || Failure::Usage("there is no session to go on with yet; `harbor chat` begins one".into());
     last.map(|session| session.id).ok_or_else(none)
 }
 
-fn wish(query: Option<String>) -> ChatListSessions {
+/// Asks for all sessions, or for those with these words.
+pub fn every_session(query: Option<String>) -> ChatListSessions {
     ChatListSessions { limit: Some(ALL), query, offset: None }
 }
 
 fn list(client: &mut Client, search: Option<String>, screen: &mut Screen) -> Result<(), Failure> {
     let is_search = search.is_some();
-    let answer = client.ask(&wish(search), QUICK)?;
+    let answer = client.ask(&every_session(search), QUICK)?;
     if screen.json {
         return Ok(screen.json(&answer.to_json())?);
     }

@@ -2,7 +2,7 @@
 //
 // Owns the form of that. Must never have a place for a key.
 
-import type { EnvironmentKey, ModelUsage, Provider, ProviderType, SetupStatus } from "../../../shared/protocol/generated/messages.ts";
+import type { ChatSession, EnvironmentKey, ModelUsage, Provider, ProviderType, SetupStatus } from "../../../shared/protocol/generated/messages.ts";
 
 /** The provider's answer to a check. */
 export interface Checked {
@@ -25,8 +25,8 @@ export interface Providers {
   own: SetupStatus | undefined;
   /** How much has come of the file that is fetched. */
   fetched: { progress: number; total?: number } | undefined;
-  /** Tokens by day, and by who asked. */
-  usage: { days: ModelUsage[]; principals: ModelUsage[] } | undefined;
+  /** Tokens by day, by who asked, and of the chats that were used last. */
+  usage: { days: ModelUsage[]; principals: ModelUsage[]; chats: ChatSession[] } | undefined;
   /** Which type the form adds; `undefined`: the first service. */
   type: string | undefined;
   /** The provider whose removal the person is asked about. */

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CodedError } from "../../../shared/protocol/codes.ts";
-import type { Model, ModelUsage, Provider } from "../../../shared/protocol/generated/messages.ts";
+import type { ChatSession, Model, ModelUsage, Provider } from "../../../shared/protocol/generated/messages.ts";
 import { parseAllowed } from "../allowed.ts";
 import { type Child, type VNode, textIn } from "../dom.ts";
 import { Hands } from "../hands.ts";
@@ -11,7 +11,7 @@ import { type State, Store } from "../store.ts";
 import { models as view } from "../views/models.ts";
 import { withoutSwitches } from "./adding.ts";
 import { NO_PROVIDERS } from "./known.ts";
-import { limitWords, numbers } from "./usage.ts";
+import { byChat, limitWords, numbers } from "./usage.ts";
 import { keyPageOf, marksOf, matching, placeWords, priceWords, standingOf, whereWords, whoWords } from "./words.ts";
 
 const KEY = "sk-0123456789-only-you-know";
@@ -161,4 +161,13 @@ test("what another user of this machine runs is not used by a click: who it is i
   hands.change({ providers: { ...hands.state.providers, found: { list, variables: [{ type: "openai", variable: "OPENAI_API_KEY" }] } } });
   assert.equal(found(shown(), ({ attributes }) => attributes["data-use"] !== undefined).length, 1);
   assert.match(shown().map(textIn).join("\n"), /The user kim of this machine runs it.*harbor models add ollama --url http:\/\/127.0.0.1:9931 --allow-other-user.*OPENAI_API_KEY/s);
+});
+
+test("usage by chat names the chats that took most, and says where a cost is not known", () => {
+  const chat = (id: string, name: string, tokens: number | undefined, cost?: number) =>
+    ({ id, name, usage: tokens === undefined ? undefined : { input_tokens: tokens, output_tokens: 1, cached_tokens: 0, reasoning_tokens: 0, exactness: "exact", cost_microdollars: cost } }) as ChatSession;
+  const [table] = byChat([chat("a", "small", 1, 0), chat("b", "", 5_000), chat("c", "unused", undefined)]);
+  assert.ok(table !== undefined);
+  assert.match(textIn(table), /ChatInOutCost.*No name5,0001unknown.*small11free/s);
+  assert.deepEqual(byChat([chat("c", "unused", undefined)]), []);
 });

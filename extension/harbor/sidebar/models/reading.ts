@@ -58,14 +58,17 @@ export function detect(hands: Hands, left?: AbortSignal): void {
 /** How far back usage is shown. */
 const USAGE_MS = 30 * 24 * 60 * 60 * 1_000;
 
+/** So many chats are asked for. */
+const CHATS = 30;
+
 export function loadUsage(hands: Hands, left?: AbortSignal): void {
   hands.read(
     "usage",
     async (signal) => {
       const since = Date.now() - USAGE_MS;
       const by = async (group_by: string) => (await hands.ask("llm_usage", { since, group_by }, { signal })).usage;
-      const [days, principals] = await Promise.all([by("day"), by("principal")]);
-      know(hands, { usage: { days, principals } });
+      const [days, principals, { sessions: chats }] = await Promise.all([by("day"), by("principal"), hands.ask("chat_list_sessions", { limit: CHATS }, { signal })]);
+      know(hands, { usage: { days, principals, chats } });
     },
     left,
   );

@@ -1,8 +1,8 @@
-// What models have taken: by day, and by who asked, with what each may take.
+// What models have taken: by day, by who asked, with what each may take, and by chat.
 //
 // Owns the tables. Limits are changed at the site that they are of. Must never call an estimate a count.
 
-import type { Budget, ModelUsage } from "../../../shared/protocol/generated/messages.ts";
+import type { Budget, ChatSession, ModelUsage } from "../../../shared/protocol/generated/messages.ts";
 import { shareOf } from "../budget.ts";
 import { type Child, type VNode, h } from "../dom.ts";
 import type { Hands } from "../hands.ts";
@@ -12,8 +12,9 @@ import { hrefOf, parseRoute } from "../route.ts";
 import { limitOf } from "../views/budget.ts";
 import { whoWords } from "./words.ts";
 
-/** So many days are shown. */
+/** So many days, and so many chats, are shown. */
 const DAYS = 7;
+const CHATS = 7;
 
 export function usagePart(hands: Hands): Child[] {
   const { usage } = hands.state.providers;
@@ -24,27 +25,49 @@ export function usagePart(hands: Hands): Child[] {
   return [
     table("Tokens by day", "Day", usage.days.slice(0, DAYS), (row) => row.day ?? ""),
     table("Tokens by who asked, 30 days", "Who", usage.principals, ({ principal = "" }) => who(principal), budgets === undefined ? undefined : ({ principal = "" }) => limitWords(principal, budgets)),
+    ...byChat(usage.chats),
     h("p.soft", {}, "A day begins at midnight UTC. “about” marks what a provider did not count itself."),
     limits_,
     failure(hands, "usage"),
   ];
 }
 
+/** The chats that have used most among those of late. */
+export function byChat(chats: ChatSession[]): VNode[] {
+  const used = chats.flatMap((chat) => (chat.usage === undefined ? [] : [{ chat, usage: chat.usage, tokens: chat.usage.input_tokens + chat.usage.output_tokens }]));
+  if (used.length === 0) return [];
+  const most = used.sort((one, other) => other.tokens - one.tokens).slice(0, CHATS);
+  const row = ({ chat, usage }: (typeof most)[number]) => {
+    const name = h("a", { href: hrefOf({ at: "chat", id: chat.id }) }, oneLine(chat.name === "" ? "No name" : chat.name));
+    const cost = usage.cost_microdollars === undefined ? "unknown" : dollars(usage.cost_microdollars);
+    const cells = [tokensOf(usage.exactness, usage.input_tokens), tokensOf(usage.exactness, usage.output_tokens), cost];
+    return h("tr", { key: chat.id }, h("th", { scope: "row" }, name), ...cells.map((one) => h("td", {}, one)));
+  };
+  return [framed("Tokens by chat, of late", ["Chat", "In", "Out", "Cost"], most.map(row))];
+}
+
 function table(caption: string, first: string, rows: ModelUsage[], name: (row: ModelUsage) => Child, limit?: (row: ModelUsage) => string): VNode {
   const heads = [first, "Requests", "In", "Out", "Cost", ...(limit === undefined ? [] : ["Limit a day"])];
+  return framed(caption, heads, rows.map((row) => h("tr", {}, h("th", { scope: "row" }, name(row)), ...numbers(row).map((one) => h("td", {}, one)), limit === undefined ? undefined : h("td", {}, limit(row)))));
+}
+
+function framed(caption: string, heads: string[], rows: VNode[]): VNode {
   return h(
     "table.usage",
     { key: caption },
     h("caption", {}, caption),
     h("thead", {}, h("tr", {}, ...heads.map((head) => h("th", { scope: "col", key: head }, head)))),
-    h("tbody", {}, ...rows.map((row) => h("tr", {}, h("th", { scope: "row" }, name(row)), ...numbers(row).map((one) => h("td", {}, one)), limit === undefined ? undefined : h("td", {}, limit(row))))),
+    h("tbody", {}, ...rows),
   );
+}
+
+function tokensOf(exactness: string, number: number): string {
+  return `${exactness === "exact" || number === 0 ? "" : "about "}${number.toLocaleString("en")}`;
 }
 
 /** The numbers of a row. */
 export function numbers({ requests, input_tokens, output_tokens, exactness, cost_microdollars: cost, unpriced_requests: unpriced }: ModelUsage): string[] {
-  const tokens = (number: number) => `${exactness === "exact" || number === 0 ? "" : "about "}${number.toLocaleString("en")}`;
-  return [requests.toLocaleString("en"), tokens(input_tokens), tokens(output_tokens), costWords(cost, unpriced, requests)];
+  return [requests.toLocaleString("en"), tokensOf(exactness, input_tokens), tokensOf(exactness, output_tokens), costWords(cost, unpriced, requests)];
 }
 
 /** What requests cost, as far as their prices are known. */

@@ -4342,6 +4342,8 @@ export interface ChatSession {
   branchOf?: string;
   /** For a branch: how many messages it took over. The message with this number is the first of its own. */
   branchAt?: number;
+  /** The tokens that its turns have used; absent where none has used any, or where an earlier Harbor wrote the session. */
+  usage?: ChatUsage;
 }
 
 /** A session of a family: the first one, or a branch of it or of another branch. */

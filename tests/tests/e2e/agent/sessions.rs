@@ -32,6 +32,10 @@ fn a_session_is_listed_changed_exported_cleared_and_deleted() {
         .unwrap();
     assert_eq!((&updated["session"]["name"], &updated["session"]["mode"]), (&json!("mine"), &json!("auto")));
     scene.say("again").unwrap();
+    let listed = scene.bridge.call("chat_list_sessions", &json!({})).unwrap();
+    assert_eq!(listed["sessions"][0]["usage"]["input_tokens"], 22, "of both turns");
+    let chats = scene.home.done(&["models", "usage", "--chats"]);
+    assert!(chats.contains(" 22 ") && chats.trim_end().ends_with("mine"), "{chats}");
     let system = &scene.provider.rounds()[1].body["messages"][0];
     assert!(system["content"].as_str().unwrap().ends_with("be brief"), "{system}");
     let export = |format: &str| {

@@ -74,6 +74,15 @@ fn a_use_has_a_model_of_its_own() {
     );
     done(&scene.home, &["models", "default", "--for", "fast", "p:many"]);
     assert_eq!(ask(&json!({"model": "fast", "messages": [{"role": "user", "content": "x"}]})), "many");
+    let alone = json!({"session_id": session, "message": "short?", "tool_choice": "none"});
+    assert_eq!(
+        scene.bridge.call("chat_send_message", &alone).unwrap()["model"],
+        "mute",
+        "pictures come first"
+    );
+    let text = json!([{"role": "user", "content": "x"}]);
+    assert_eq!(ask(&json!({"messages": text, "tool_choice": "none"})), "many");
+    assert_eq!(ask(&json!({"messages": text})), "m");
     let uses = scene.bridge.call("llm_get_config", &json!({})).unwrap()["uses"].clone();
     assert_eq!(uses, json!([{"use": "fast", "model_id": "p:many"}, {"use": "vision", "model_id": "p:mute"}]));
     assert_eq!(done(&scene.home, &["models", "default", "--for", "fast"]), "p:many is for fast now\n");

@@ -4,9 +4,11 @@
 //! tell is `-`.
 
 use harbor_ipc_proto::client::{
-    BudgetView, EngineView, LlmListModelsResult, ModelFileView, ModelUsageView, ModelView, ProviderView,
+    BudgetView, ChatSessionView, EngineView, LlmListModelsResult, ModelFileView, ModelUsageView, ModelView,
+    ProviderView,
 };
 
+use crate::commands::ids::short;
 use crate::money::dollars;
 use crate::table::Table;
 
@@ -123,6 +125,23 @@ pub fn usage(rows: &[ModelUsageView]) -> Table {
             row.output_tokens.to_string(),
             cost(row),
             row.exactness.to_string(),
+        ]);
+    }
+    table
+}
+
+/// The chats that have used tokens, in the order of the bridge.
+pub fn usage_of_chats(sessions: &[ChatSessionView]) -> Table {
+    let mut table = Table::new(&["CHAT", "IN", "OUT", "COST", "COUNT", "NAME"]).without(&["COUNT"]);
+    for session in sessions {
+        let Some(used) = &session.usage else { continue };
+        table.add([
+            short(&session.id).to_owned(),
+            used.input_tokens.to_string(),
+            used.output_tokens.to_string(),
+            used.cost_microdollars.map_or_else(|| "unknown".into(), dollars),
+            used.exactness.to_string(),
+            if session.name.is_empty() { "-".into() } else { session.name.clone() },
         ]);
     }
     table

@@ -88,7 +88,7 @@ fn a_check_that_fails_says_it_in_the_providers_words() {
 fn usage_and_budgets_are_tables() {
     let rows = r#"{"type":"llm_usage_result","request_id":"1","usage":[{"provider":"p","model":"m","principal":"owner","day":"2026-11-26","requests":2,"input_tokens":11,"output_tokens":7,"exactness":"exact","cost_microdollars":4200,"unpriced_requests":1}]}"#;
     assert_eq!(
-        command(false, &[rows], |c, s| run(c, &Models::Usage, s)).printed,
+        command(false, &[rows], |c, s| run(c, &Models::Usage { chats: false }, s)).printed,
         "DAY         WHO    MODEL  REQUESTS  IN  OUT  COST               COUNT\n\
          2026-11-26  owner  p:m    2         11  7    $0.0042 without 1  exact\n"
     );
