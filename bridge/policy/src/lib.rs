@@ -56,6 +56,7 @@ pub mod stats;
 pub mod suggest;
 pub mod tabs;
 pub mod telltale;
+pub mod text_calls;
 pub mod timeout_advice;
 pub mod tool_name;
 pub mod turn;

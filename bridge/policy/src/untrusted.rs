@@ -44,6 +44,11 @@ impl Nonce {
         fits.then(|| Self(text.to_owned()))
     }
 
+    /// The word itself.
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+
     /// The word of a session's attachments. It never changes, so that a provider finds the conversation's
     /// beginning in its cache. Only the person's programs know the session's id.
     #[must_use]

@@ -1,0 +1,191 @@
+//! The calls that stand in texts which a model has read: results, pages, attachments, messages. A model that repeats one was told
+//! to by that text, and has not decided it.
+//!
+//! ```text
+//!  text ─► each JSON value │ each name of a tool, and what stands behind it ─► a call in its plain form ─► its number
+//! ```
+//!
+//! Owns this plain form: arguments in the schema's types, without blanks, in small letters. Finds calls in any format, anywhere,
+//! also in quotations and in strings. Must never miss one that a part of the text would be; one too many does less harm.
+
+use std::collections::BTreeSet;
+use std::hash::BuildHasher as _;
+
+use foldhash::fast::FixedState;
+use serde_json::{Map, Value};
+
+use super::items::arguments;
+use super::lenient::{blanks, value};
+use super::offered::OfferedTools;
+use super::params::params;
+use super::python;
+use super::shapes::calls_of;
+use crate::untrusted::Nonce;
+
+/// How often a string in a value is read as a text of its own.
+const DEEPEST: usize = 3;
+
+/// How much may stand between a name and its arguments, blanks aside; more than any format has.
+pub(super) const BETWEEN: usize = 240;
+
+/// The calls that were heard.
+#[derive(Debug, Clone, Default)]
+pub struct HeardCalls {
+    calls: BTreeSet<u64>,
+    words: BTreeSet<String>,
+}
+
+impl HeardCalls {
+    /// Adds the calls of a text that the model is shown and did not write.
+    pub fn add(&mut self, text: &str, tools: &OfferedTools) {
+        self.gather(text, tools, 0);
+        let plain = plain(text);
+        if plain != text {
+            self.gather(&plain, tools, 0);
+        }
+        for (at, _) in text.match_indices("[call ") {
+            let word = text[at + 6..].split([']', ' ', '\n']).next().unwrap_or_default();
+            if word.len() <= 64 {
+                self.words.insert(word.to_owned());
+            }
+        }
+    }
+
+    /// True if this call stands in one of the texts.
+    pub(super) fn has(&self, name: &str, arguments: &Map<String, Value>) -> bool {
+        !self.calls.is_empty() && self.calls.contains(&number(name, arguments))
+    }
+
+    /// True if a text has a call with this word, which is then no secret.
+    pub(super) fn knows(&self, nonce: &Nonce) -> bool {
+        self.words.contains(nonce.as_str())
+    }
+
+    fn gather(&mut self, text: &str, tools: &OfferedTools, depth: usize) {
+        let mut json_from = 0;
+        let mut at = 0;
+        while let Some(next) = text[at..].find(|c: char| "{[".contains(c) || c.is_alphanumeric() || c == '_')
+        {
+            at += next;
+            let is_bracket = text[at..].starts_with(['{', '[']);
+            if is_bracket {
+                if at >= json_from
+                    && let Ok((value, end)) = value(text, at)
+                {
+                    self.walk(&value, tools, depth);
+                    json_from = end;
+                }
+                at += 1;
+                continue;
+            }
+            let length = text[at..].find(|c: char| !is_part(c)).unwrap_or(text.len() - at);
+            for name in readings(&text[at..at + length], tools) {
+                self.behind(text, at + length, name, tools);
+            }
+            at += length.max(1);
+        }
+    }
+
+    /// Looks for calls in a value.
+    fn walk(&mut self, value: &Value, tools: &OfferedTools, depth: usize) {
+        match value {
+            Value::Object(members) => {
+                for call in calls_of(value).unwrap_or_default() {
+                    self.insert(&call.name, call.arguments, tools);
+                }
+                members.values().for_each(|value| self.walk(value, tools, depth));
+            }
+            Value::Array(list) => list.iter().for_each(|value| self.walk(value, tools, depth)),
+            Value::String(text) if depth < DEEPEST && text.len() > 2 => self.gather(text, tools, depth + 1),
+            _ => {}
+        }
+    }
+
+    /// Looks for the arguments behind a name.
+    fn behind(&mut self, text: &str, at: usize, name: &str, tools: &OfferedTools) {
+        let end = reach(text, at);
+        if let Some(brace) = text[at..end].find('{')
+            && let Ok((given, _)) = arguments(text, at + brace)
+        {
+            self.insert(name, given, tools);
+        }
+        let near = blanks(text, at);
+        if text[near..].starts_with('(')
+            && let Some(begin) = text[..at].rfind(name)
+            && let Ok((calls, _)) = python::calls(text, begin, tools)
+        {
+            for call in calls {
+                self.insert(&call.name, call.arguments, tools);
+            }
+        }
+        for (tag, _) in text[at..end].match_indices('<').take(4) {
+            if let Ok((given, _)) = params(text, at + tag, name, tools)
+                && !given.is_empty()
+            {
+                self.insert(name, given, tools);
+                break;
+            }
+        }
+        // A call without arguments is its name and a mark.
+        if tools.required(name).next().is_none() {
+            self.insert(name, Map::new(), tools);
+        }
+    }
+
+    fn insert(&mut self, name: &str, arguments: Map<String, Value>, tools: &OfferedTools) {
+        if let Some(name) = tools.name(name) {
+            self.calls.insert(number(name, &tools.coerced(name, arguments)));
+        }
+    }
+}
+
+/// The offered names that a written one can mean.
+fn readings<'a>(written: &str, tools: &'a OfferedTools) -> impl Iterator<Item = &'a str> {
+    let ends = written.match_indices(['.', '-', '/', ':']).map(|(at, _)| at + 1);
+    let starts = std::iter::once(0).chain(ends);
+    let named: Vec<_> =
+        starts.filter_map(|start| tools.name(written[start..].trim_end_matches(['.', '-']))).collect();
+    named.into_iter()
+}
+
+fn is_part(c: char) -> bool {
+    c.is_alphanumeric() || "_.-/".contains(c)
+}
+
+/// The end of what may stand between a name and its arguments.
+fn reach(text: &str, at: usize) -> usize {
+    let mut passed = 0;
+    for (offset, c) in text[at..].char_indices() {
+        passed += if c.is_whitespace() { 0 } else { c.len_utf8() };
+        if passed > BETWEEN {
+            return at + offset;
+        }
+    }
+    text.len()
+}
+
+/// The text without the blanks that `untrusted` puts into control words, and with the characters that HTML means.
+fn plain(text: &str) -> String {
+    const CHANGES: [(&str, &str); 8] = [
+        ("< ", "<"),
+        ("[ ", "["),
+        ("| >", "|>"),
+        ("&lt;", "<"),
+        ("&gt;", ">"),
+        ("&quot;", "\""),
+        ("&#39;", "'"),
+        ("&amp;", "&"),
+    ];
+    CHANGES.iter().fold(text.to_owned(), |text, (from, to)| match text.contains(from) {
+        true => text.replace(from, to),
+        false => text,
+    })
+}
+
+/// The number of a call in its plain form.
+fn number(name: &str, arguments: &Map<String, Value>) -> u64 {
+    let text = serde_json::to_string(arguments).unwrap_or_default();
+    let text = text.replace("\\n", "").replace("\\t", "").replace("\\r", "");
+    let text: String = text.chars().filter(|c| !c.is_whitespace()).flat_map(char::to_lowercase).collect();
+    FixedState::default().hash_one((name, text))
+}
