@@ -40,6 +40,7 @@ pub mod progress;
 pub mod pythons;
 pub mod recipe;
 pub mod redaction;
+pub mod refused_tools;
 pub mod remote;
 pub mod runs;
 pub mod runtimes;

@@ -37,5 +37,5 @@ mod tests;
 pub use answer::{LeftAsText, LeftReason, ReadAnswer, Reading, TextCall};
 pub use heard::HeardCalls;
 pub use offered::OfferedTools;
-pub use protocol::{instructions, reminder};
+pub use protocol::{instructions, reminder, written};
 pub use reader::{AnswerReader, read_answer};

@@ -13,7 +13,7 @@
 //!  Asking   answered, no calls    Ended                     End
 //!  Asking   answered, calls       Calling                   Judge: all calls where all only read, else the first
 //!  Asking   failed                Ended                     End
-//!  Asking   too long, once        Asking                    Ask: the driver has shortened the conversation
+//!  Asking   adapted, twice        Asking                    Ask: the driver has given the request another form
 //!  Calling  judged, decided       Calling                   Run, AskPerson or Settle
 //!  Calling  ended, the last one   Asking                    Ask, without tools where a limit is reached
 //!  any      stopped               Ended                     Cancel, Settle each open call, End
@@ -35,6 +35,9 @@ use crate::lifecycle::Millis;
 
 /// The number of times that the same call has the same result before the model is told.
 pub const TOLD_AT: u32 = 3;
+
+/// The forms that a request can be given after a refusal: shorter, and without tools of the provider's kind.
+const FORMS: u8 = 2;
 
 /// The number of such times with which the turn ends with a question to the person.
 pub const ENOUGH_AT: u32 = 5;
@@ -67,8 +70,8 @@ pub enum Event {
     },
     /// It has not.
     Failed,
-    /// It has not, since the conversation was too long. It can be shortened.
-    TooLong,
+    /// It has not: the provider refuses the request as it was, and the driver has given it another form.
+    Adapted,
     /// A call was looked at.
     Judged(usize, Verdict),
     /// The person has said yes, or no.
@@ -171,8 +174,8 @@ impl Why {
 enum State {
     Asking {
         last: Option<Why>,
-        /// True if the conversation was shortened for this answer after a refusal.
-        shortened: bool,
+        /// How often the request for this answer was given another form after a refusal.
+        adapted: u8,
     },
     Calling(Vec<Open>),
     Ended,
@@ -202,7 +205,7 @@ impl Turn {
     pub fn begin(limits: Limits, now: Millis) -> (Self, Vec<Action>) {
         let turn = Self {
             limits,
-            state: State::Asking { last: None, shortened: false },
+            state: State::Asking { last: None, adapted: 0 },
             began: now,
             rounds: 1,
             calls: 0,
@@ -226,7 +229,7 @@ impl Turn {
             Event::Failed if matches!(self.state, State::Asking { .. }) => {
                 self.end(Why::Failed, &mut actions);
             }
-            Event::TooLong => self.too_long(&mut actions),
+            Event::Adapted => self.adapted(&mut actions),
             Event::Judged(call, verdict) => self.judged(call, verdict, &mut actions),
             Event::Decided(call, is_allowed) => self.decided(call, is_allowed, &mut actions),
             Event::Ended(call, result) => self.ended(call, result, &mut actions),
@@ -293,13 +296,13 @@ impl Turn {
         }
     }
 
-    fn too_long(&mut self, actions: &mut Vec<Action>) {
+    fn adapted(&mut self, actions: &mut Vec<Action>) {
         match self.state {
-            State::Asking { last, shortened: false } => {
-                self.state = State::Asking { last, shortened: true };
+            State::Asking { last, adapted } if adapted < FORMS => {
+                self.state = State::Asking { last, adapted: adapted + 1 };
                 actions.push(Action::Ask { last });
             }
-            State::Asking { shortened: true, .. } => self.end(Why::Failed, actions),
+            State::Asking { .. } => self.end(Why::Failed, actions),
             _ => {}
         }
     }
@@ -372,7 +375,7 @@ impl Turn {
         if calls.iter().all(Open::is_done) {
             let last = self.limit(now);
             self.rounds += 1;
-            self.state = State::Asking { last, shortened: false };
+            self.state = State::Asking { last, adapted: 0 };
             actions.push(Action::Ask { last });
             return;
         }

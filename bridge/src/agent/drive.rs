@@ -9,6 +9,8 @@
 //! Owns the rule that an answer with calls enters the conversation together with all their results, so that it is whole
 //! at each instant. Must never call a tool except by `host`, nor a model except by `models`.
 
+mod text_answer;
+
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -22,6 +24,7 @@ use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::link::model::Cause;
 use harbor_ipc_proto::model::{Finish, Image, ModelMessage, Part, Role, ToolCall, ToolResult};
 use harbor_policy::consent::compact::compact;
+use harbor_policy::text_calls::AnswerReader;
 use harbor_policy::turn::{Action, Event, Turn, Unmade, Verdict, Why};
 use harbor_policy::untrusted::cleaned;
 use tokio::sync::Notify;
@@ -128,9 +131,7 @@ impl Drive {
     pub async fn run(mut self) -> TurnOutcome {
         let (mut turn, actions) = Turn::begin(self.plan.limits, boot_clock());
         let mut actions = VecDeque::from(actions);
-        if let Some(why) = self.plan.without_tools() {
-            self.tell(TurnLogItem::Status(why));
-        }
+        self.tell_how_it_calls();
         std::mem::take(&mut self.plan.missing)
             .into_iter()
             .for_each(|why| self.tell(TurnLogItem::Status(why)));
@@ -187,9 +188,9 @@ impl Drive {
         match done {
             TaskOutcome::Answered(Ok(answered)) => self.answered(answered),
             TaskOutcome::Answered(Err(error)) => {
-                let can_be_shorter = self.plan.narrow(&error);
+                let is_adapted = self.goes_without_tools(&error) || self.plan.narrow(&error);
                 self.outcome.error = Some(error);
-                if can_be_shorter { Event::TooLong } else { Event::Failed }
+                if is_adapted { Event::Adapted } else { Event::Failed }
             }
             TaskOutcome::Called(at, called, took) => self.called(at, called, took),
             TaskOutcome::Judged(at, judged) => self.judged(at, judged),
@@ -259,6 +260,7 @@ impl Drive {
         let is_step = self.is_step;
         let (agent, on_behalf) = (self.agent.clone(), self.on_behalf.clone());
         let (log, partial) = (self.guard.ongoing.log.clone(), self.partial.clone());
+        let (reading, reader) = (self.plan.reading.clone(), RefCell::new(AnswerReader::default()));
         self.tasks.spawn_local(async move {
             let (told, too_long) = (Cell::new(0_usize), Notify::new());
             let push = async |event: ChatEvent| {
@@ -269,8 +271,15 @@ impl Drive {
                 match (&*event.r#type, event.text) {
                     ("text", Some(_)) if is_step => {}
                     ("text", Some(text)) => {
-                        partial.borrow_mut().push_str(&text);
-                        log.add(TurnLogItem::Text(text));
+                        // What may become a call is held back.
+                        let shown = match &reading {
+                            Some(reading) => reader.borrow_mut().add(&text, reading.reading()),
+                            None => text,
+                        };
+                        if !shown.is_empty() {
+                            partial.borrow_mut().push_str(&shown);
+                            log.add(TurnLogItem::Text(shown));
+                        }
                     }
                     ("reasoning", Some(text)) => log.add(TurnLogItem::Reasoning(text)),
                     ("loading", _) => log.add(TurnLogItem::Status(LOADING.into())),
@@ -298,6 +307,7 @@ impl Drive {
             return Event::Failed;
         }
         let tokens = self.outcome.spent.add(&answered, &self.session);
+        self.read_text(&mut answered);
         if self.is_step {
             // A number that the session has not used yet.
             let number = self.session.messages.borrow().len();
@@ -326,18 +336,6 @@ impl Drive {
         self.calls.iter().for_each(|call| self.tell(TurnLogItem::Call(call.planned.shown.clone())));
         self.answer = Some(answered.message);
         Event::Answered { calls: wanted, tokens }
-    }
-
-    /// Tells, once in a turn, which settings the model does not take.
-    fn tell_left_out(&mut self, answered: &ModelAnswer) {
-        let left_out = answered.details.as_ref().map(|details| details.left_out.join(", "));
-        if let Some(left_out) = left_out.filter(|left_out| !left_out.is_empty() && !self.told_left_out) {
-            self.told_left_out = true;
-            let ModelAnswer { provider, model, .. } = answered;
-            self.tell(TurnLogItem::Status(format!(
-                "{provider}:{model} refuses {left_out}, so it was left out"
-            )));
-        }
     }
 
     fn plan_call(&self, call: ToolCall) -> TurnCall {

@@ -37,6 +37,7 @@ pub mod session;
 mod sessions;
 mod spent;
 mod steps;
+mod text_reading;
 mod tool_results;
 mod toolbox;
 pub mod transcript;

@@ -2,10 +2,13 @@
 //!
 //! Owns how tools are described to a model that can call them, and to one that cannot. Must never ask the model.
 
+use std::rc::Rc;
+
 use harbor_ipc_proto::client::envelope::ErrorBody;
-use harbor_ipc_proto::model::{ModelMessage, ModelTool, Options, ToolChoice};
+use harbor_ipc_proto::model::{ModelMessage, ModelTool, Options, Setting, ToolChoice};
 use harbor_policy::history::{Shortened, fit};
 use harbor_policy::models::estimate;
+use harbor_policy::text_calls::{instructions, written};
 use harbor_policy::turn::Limits;
 use harbor_policy::untrusted::Nonce;
 use harbor_policy::windows::narrowed;
@@ -13,6 +16,7 @@ use harbor_policy::windows::narrowed;
 use super::attaching::{as_texts, wrapped};
 use super::citing::CitableResults;
 use super::session::Session;
+use super::text_reading::TextReading;
 use super::toolbox::Toolbox;
 use super::{context, steps};
 use crate::models::{ChosenModel, Prompt};
@@ -40,19 +44,41 @@ pub(super) struct TurnPlan {
     pub cuts_attachments: bool,
     /// About how many tokens the last prompt has, and whether its answer had to call a tool.
     pub asked: (u64, ToolChoice),
+    /// The word with which a model that takes no tools begins a call.
+    pub call_word: Nonce,
+    /// How calls are read out of the text of the next answer; none where the model calls in another way.
+    pub reading: Option<Rc<TextReading>>,
 }
 
 /// If a model's answers have no bound, this share of its window is left for one.
 const SHARE_OF_ANSWER: u64 = 8;
 
 impl TurnPlan {
-    /// Why this model uses no tools although there are some.
-    pub fn without_tools(&self) -> Option<String> {
+    /// A sentence on how this model calls tools, if its provider has no way for it and there are some.
+    pub fn how_it_calls(&self) -> Option<String> {
         let Self { model, toolbox, .. } = self;
-        let cannot = model.tools == Some(false) && !model.takes_schemas;
-        (cannot && !toolbox.is_empty()).then(|| {
-            format!("{}:{} cannot call tools, so it answers without them", model.provider, model.model)
+        let is_told = self.writes_calls() && !toolbox.is_empty() && self.tool_choice != ToolChoice::None;
+        is_told.then(|| {
+            format!(
+                "{}:{} takes no tools, so it is told of them in words and writes its calls as text",
+                model.provider, model.model
+            )
         })
+    }
+
+    /// True if the model writes its calls as text: it takes no tools, and its provider forces no form on an answer.
+    fn writes_calls(&self) -> bool {
+        self.model.tools == Some(false) && !self.model.takes_schemas
+    }
+
+    /// Takes from an error that the model takes no tools; false if the error is about something else, or that was known.
+    pub fn without_tools(&mut self, error: &ErrorBody) -> bool {
+        let is_new = self.model.tools != Some(false) && error.has("refused", Setting::Tools.name());
+        if is_new {
+            self.model.tools = Some(false);
+            self.tool_choice = self.asked.1.clone();
+        }
+        is_new
     }
 
     /// The prompt for the next round of a session. In the last round the model calls no tools.
@@ -61,6 +87,7 @@ impl TurnPlan {
         self.asked.1 = wanted.clone();
         let choice = if is_last { ToolChoice::None } else { wanted };
         let prompt = match self.model.tools {
+            Some(false) if self.writes_calls() => self.prompt_of_text(session, &choice, is_last),
             Some(false) => self.prompt_of_steps(session, &choice, is_last),
             _ => self.prompt_with_tools(session, choice, is_last),
         };
@@ -93,11 +120,28 @@ impl TurnPlan {
         };
         let messages =
             self.fitted(context::messages(&self.system, &session.messages.borrow(), is_last), &tools);
+        self.reading = None;
         Prompt {
             tool_choice: if tools.is_empty() { ToolChoice::Auto } else { choice },
             tools,
             ..self.bare(messages)
         }
+    }
+
+    /// The prompt for a model that takes no tools: it is told of them in words.
+    fn prompt_of_text(&mut self, session: &Session, choice: &ToolChoice, is_last: bool) -> Prompt {
+        let tools = match *choice {
+            ToolChoice::None => Vec::new(),
+            _ => self.toolbox.definitions(!session.kept.is_empty()),
+        };
+        let system = match tools.is_empty() {
+            true => self.system.clone(),
+            false => format!("{}\n{}", self.system, instructions(&tools, &self.call_word)),
+        };
+        let said = self.fitted(context::messages(&system, &session.messages.borrow(), is_last), &[]);
+        let said = steps::messages(said, |call| written(&call.name, &call.arguments, &self.call_word));
+        self.reading = TextReading::of(&tools, self.call_word.clone(), &said);
+        self.bare(said)
     }
 
     /// The prompt for a model that calls no tools: it writes steps, if its provider can force it to.
@@ -109,7 +153,8 @@ impl TurnPlan {
             false => self.system.clone(),
         };
         let said = self.fitted(context::messages(&system, &session.messages.borrow(), is_last), &[]);
-        let said = steps::messages(said);
+        let said = steps::messages(said, steps::step);
+        self.reading = None;
         let mut prompt = self.bare(said);
         prompt.options.response_schema =
             is_step.then(|| steps::schema(&tools, *choice == ToolChoice::Required));

@@ -134,9 +134,7 @@ impl Agent {
         let has_tools = |named: &&String| usable.iter().any(|one| one.source.as_str() == named.as_str());
         let without = servers.iter().flatten().filter(|named| !has_tools(named));
         let missing = without.map(|named| self.host.why_no_tools(named)).collect();
-        let nonce = random_token().map_err(|error| internal(&error))?;
-        let nonce = Nonce::new(&nonce).ok_or_else(|| internal(&std::io::Error::other("too short")))?;
-        let toolbox = Toolbox::new(usable, (model.dialect, model.window), nonce, &text_of(&said.parts));
+        let toolbox = Toolbox::new(usable, (model.dialect, model.window), drawn()?, &text_of(&said.parts));
         if said.tool_choice == ToolChoice::Required && toolbox.is_empty() {
             return Err(no_tools());
         }
@@ -162,6 +160,8 @@ impl Agent {
             nonce: Nonce::of_session(&session.id),
             cuts_attachments: false,
             asked: (0, ToolChoice::Auto),
+            call_word: drawn()?,
+            reading: None,
         })
     }
 
@@ -180,6 +180,12 @@ async fn let_end(session: &Session) {
     let end = async { while follower.next(|_| ()).await.is_some() {} };
     // What takes longer counts as a turn that is still running.
     let _ = tokio::time::timeout(SHORT, end).await;
+}
+
+/// A word that nobody can know.
+fn drawn() -> Result<Nonce, ErrorBody> {
+    let word = random_token().map_err(|error| internal(&error))?;
+    Nonce::new(&word).ok_or_else(|| internal(&std::io::Error::other("too short")))
 }
 
 fn text_of(parts: &[Part]) -> String {

@@ -51,16 +51,22 @@ pub(super) fn told(tools: &[ModelTool]) -> String {
     format!("{STEPS}\n{}", tools.join("\n"))
 }
 
-/// The conversation without calls and results, in case the model's template does not know them.
-pub(super) fn messages(messages: Vec<ModelMessage>) -> Vec<ModelMessage> {
-    messages.into_iter().map(message).collect()
+/// The conversation without calls and results, in case the model's template does not know them. `written` is the form of a call.
+pub(super) fn messages(
+    messages: Vec<ModelMessage>,
+    written: impl Fn(&ToolCall) -> String,
+) -> Vec<ModelMessage> {
+    messages.into_iter().map(|one| message(one, &written)).collect()
 }
 
-fn message(ModelMessage { role, parts }: ModelMessage) -> ModelMessage {
+fn message(
+    ModelMessage { role, parts }: ModelMessage,
+    written: &impl Fn(&ToolCall) -> String,
+) -> ModelMessage {
     let mut said = Vec::new();
     for part in parts {
         match part {
-            Part::ToolCall(call) => said.push(Part::Text(step(&call))),
+            Part::ToolCall(call) => said.push(Part::Text(written(&call))),
             Part::ToolResult(ToolResult { name, text, images, is_error, .. }) => {
                 let what = if is_error { "failed" } else { "answered" };
                 said.push(Part::Text(format!("{name} {what}:\n{text}")));
@@ -72,7 +78,8 @@ fn message(ModelMessage { role, parts }: ModelMessage) -> ModelMessage {
     ModelMessage { role: if role == Role::Tool { Role::User } else { role }, parts: said }
 }
 
-fn step(call: &ToolCall) -> String {
+/// A call as the step that it was.
+pub(super) fn step(call: &ToolCall) -> String {
     format!(r#"{{"tool":{},"arguments":{}}}"#, Json::string(&call.name).as_str(), call.arguments)
 }
 
@@ -159,10 +166,13 @@ mod tests {
             images: vec![],
             is_error: false,
         };
-        let told = messages(vec![
-            ModelMessage { role: Role::Assistant, parts: vec![Part::ToolCall(call)] },
-            ModelMessage { role: Role::Tool, parts: vec![Part::ToolResult(result)] },
-        ]);
+        let told = messages(
+            vec![
+                ModelMessage { role: Role::Assistant, parts: vec![Part::ToolCall(call)] },
+                ModelMessage { role: Role::Tool, parts: vec![Part::ToolResult(result)] },
+            ],
+            step,
+        );
         assert_eq!(told[0].parts, [Part::Text(r#"{"tool":"now","arguments":{"zone":"UTC"}}"#.into())]);
         assert_eq!(
             (told[1].role, &told[1].parts[0]),

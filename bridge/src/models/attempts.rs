@@ -5,7 +5,8 @@
 //!    └─► asked ─┬─ answered ──────────────────────────────► what it has refused is remembered ─► the answer
 //!               ├─ nothing was said ──────────────────────► the failure, in words
 //!               ├─ too long, though there could be more ──► asked with a larger window
-//!               └─ too long ─► learned ───────────────────► the failure, with the window
+//!               ├─ too long ─► learned ───────────────────► the failure, with the window
+//!               └─ no tools taken ─► learned ─────────────► the failure, which says so
 //! ```
 //!
 //! Owns that nothing is asked again once a part of an answer has come, and that only the last failure is told.
@@ -18,6 +19,7 @@ use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::link::model::{Chat, Event, Failure, Model, ToModel};
 use harbor_ipc_proto::model::{Finish, Options, Setting};
 use harbor_policy::budget::ANSWER;
+use harbor_policy::refused_tools::refuses_tools;
 
 use super::chat::{Bill, ModelAnswer};
 use super::{Models, conversation, facts};
@@ -35,7 +37,7 @@ impl Models {
         mut chat: Chat,
         push: &impl AsyncFn(ChatEvent),
     ) -> Result<ModelAnswer, ErrorBody> {
-        let model = chat.model.clone();
+        let (model, has_tools) = (chat.model.clone(), !chat.tools.is_empty());
         let told = match facts::is_asked_for_a_window(provider) {
             true => self.told(provider, &model).await,
             false => None,
@@ -68,7 +70,7 @@ impl Models {
             };
             chat = match spare.and_then(|spare| self.larger(bill, provider, told.as_ref(), spare, &failure)) {
                 Some(larger) => larger,
-                None => return Err(self.last_word(bill, provider, &model, failure, push).await),
+                None => return Err(self.last_word(bill, provider, (&model, has_tools), failure, push).await),
             };
         }
     }
@@ -111,17 +113,22 @@ impl Models {
         Some(chat)
     }
 
-    /// The failure that is told. One for the length of the conversation has the model's window.
+    /// The failure that is told. One for the length of the conversation has the model's window, one for its tools the word `tools`.
     async fn last_word(
         &self,
         bill: &Bill,
         provider: &Provider,
-        model: &str,
+        (model, has_tools): (&str, bool),
         failure: Failure,
         push: &impl AsyncFn(ChatEvent),
     ) -> ErrorBody {
         tell(&Event::Error(failure.clone()), push).await;
         let error = bill.failed(&failure);
+        if has_tools && refuses_tools(failure.status, &failure.message) {
+            let all = [self.refused(provider, model), vec![Setting::Tools]].concat();
+            self.learn_refused(provider, model, &all).await;
+            return error.with("refused", Setting::Tools.name());
+        }
         let Some(said) = facts::too_long(&failure) else { return error };
         let window = self.learn_window(provider, model, said, bill.input).await;
         let number = |number: u64| Json::from_valid(number.to_string());

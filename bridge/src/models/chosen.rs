@@ -56,7 +56,7 @@ impl Models {
         Ok(ChosenModel {
             dialect: dialect_of(&provider),
             window,
-            tools: told.and_then(|told| told.tools),
+            tools: self.takes_tools(&provider, &model, told.as_ref()),
             takes_schemas: FORCES.contains(&kind_of(&provider)),
             wants_tools_of_history: kind_of(&provider) == Kind::Anthropic,
             provider: provider.id,

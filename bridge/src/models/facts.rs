@@ -136,6 +136,14 @@ impl Models {
         facts.refused.iter().filter_map(|name| Setting::from_name(name)).collect()
     }
 
+    /// True if a model takes tools in the way of its provider's format; none if nobody knows. A refusal says more than a list.
+    pub(super) fn takes_tools(&self, provider: &Provider, model: &str, told: Option<&Model>) -> Option<bool> {
+        match self.refused(provider, model).contains(&Setting::Tools) {
+            true => Some(false),
+            false => told.and_then(|told| told.tools),
+        }
+    }
+
     /// Remembers the settings that a model refuses.
     pub(super) async fn learn_refused(&self, provider: &Provider, model: &str, refused: &[Setting]) {
         let told = self.listed(&provider.id, model);
@@ -152,7 +160,7 @@ impl Models {
         stored.map_err(|error| unstored(&error))
     }
 
-    /// States the window of a model, or takes that back. What was learned of its window is forgotten.
+    /// States the window of a model, or takes that back. What was learned of the model is forgotten.
     ///
     /// # Errors
     /// When there is no such model, the number is too small, or it could not be stored.
@@ -170,7 +178,7 @@ impl Models {
         let told = self.told(&provider, &model).await;
         let _turn = self.changing.lock().await;
         let key = key(&provider, &model, told.as_ref());
-        let facts = StoredFacts { stated, learned: None, ..self.facts_of(&key) };
+        let facts = StoredFacts { stated, ..StoredFacts::default() };
         // The next request asks for no larger window than this one needs.
         self.sent.borrow_mut().remove(&key);
         let model = told.unwrap_or_else(|| unknown(&key.1));
@@ -222,7 +230,7 @@ impl Models {
             model: model.id.clone(),
             context_window: is_known.then(|| window.into()),
             max_output: model.max_output.map(Into::into),
-            tools: model.tools,
+            tools: self.takes_tools(provider, &model.id, Some(model)),
             vision: model.vision,
             reasoning: model.reasoning,
             is_local: is_local && !model.is_remote,

@@ -23,6 +23,8 @@ named! {
         Thoughts = "thoughts",
         /// Calls of earlier answers without the thoughts before them.
         CallsWithoutThoughts = "calls_without_thoughts",
+        /// Tools, in the way of the provider's format.
+        Tools = "tools",
     }
 }
 

@@ -43,7 +43,8 @@ pub fn leave_out(options: &mut Options, setting: Setting) {
         Setting::MaxTokens
         | Setting::MaxCompletionTokens
         | Setting::Thoughts
-        | Setting::CallsWithoutThoughts => {}
+        | Setting::CallsWithoutThoughts
+        | Setting::Tools => {}
     }
 }
 
@@ -89,7 +90,8 @@ fn is_sent(chat: &Chat, setting: Setting) -> bool {
         Setting::MaxTokens | Setting::MaxCompletionTokens => {
             has_cap && crate::dialect::chat::cap(chat) == Some(setting)
         }
-        Setting::Thoughts | Setting::CallsWithoutThoughts => false,
+        // Without its tools a request asks for something else: the bridge decides.
+        Setting::Thoughts | Setting::CallsWithoutThoughts | Setting::Tools => false,
     }
 }
 
@@ -111,6 +113,7 @@ fn words(setting: Setting) -> &'static [&'static str] {
         Setting::MaxTokens => &["max_tokens"],
         Setting::MaxCompletionTokens => &["max_completion_tokens"],
         Setting::Thoughts | Setting::CallsWithoutThoughts => &["reasoning_content"],
+        Setting::Tools => &["tools"],
     }
 }
 

@@ -29,6 +29,13 @@ pub fn instructions(tools: &[ModelTool], nonce: &Nonce) -> String {
     text
 }
 
+/// A call as a model would write it: for the calls that are in the conversation already. `arguments` is a JSON object.
+#[must_use]
+pub fn written(name: &str, arguments: &str, nonce: &Nonce) -> String {
+    let name = serde_json::Value::from(name);
+    format!("[call {}] {{\"name\": {name}, \"arguments\": {arguments}}}", nonce.as_str())
+}
+
 /// The text for a model whose answer broke off within a call, or whose call was left as text.
 #[must_use]
 pub fn reminder(nonce: &Nonce) -> String {

@@ -11,6 +11,7 @@ mod runs;
 mod scene;
 mod search;
 mod sessions;
+mod text_calls;
 mod turns;
 mod typed;
 

@@ -1,0 +1,124 @@
+//! Calls that stand in the text of an answer, and what the person is told of an answer's form.
+//!
+//! Owns that a call which is not made is told, and that the model hears of a tool that does not exist. Must never make a call.
+
+use harbor_ipc_proto::client::envelope::ErrorBody;
+use harbor_ipc_proto::model::{ModelMessage, Part, ToolCall};
+use harbor_policy::text_calls::{HeardCalls, LeftAsText, LeftReason, Reading, read_answer};
+
+use super::super::text_reading::{TextReading, offered};
+use super::super::turn_log::TurnLogItem;
+use super::Drive;
+use crate::models::ModelAnswer;
+
+/// Tells that a call is not whole.
+const CUT: &str = "the answer breaks off within a call, so that call was not made";
+
+impl Drive {
+    /// Takes the calls out of the text of an answer, if the model was told to write them there. Else calls in it are told.
+    pub(super) fn read_text(&mut self, answered: &mut ModelAnswer) {
+        match self.plan.reading.clone() {
+            Some(reading) => self.take_calls(&mut answered.message, &reading),
+            None if self.is_step => {}
+            None => self.tell_unmade(&answered.message),
+        }
+    }
+
+    fn take_calls(&mut self, message: &mut ModelMessage, reading: &TextReading) {
+        let read = read_answer(&text_of(message), reading.reading());
+        let more = read.rest.strip_prefix(self.partial.borrow().as_str()).unwrap_or_default().to_owned();
+        if !more.is_empty() {
+            self.partial.borrow_mut().push_str(&more);
+            self.tell(TurnLogItem::Text(more));
+        }
+        let mut calls: Vec<_> = read.calls.into_iter().map(|call| (call.name, call.arguments)).collect();
+        if calls.is_empty() {
+            // It is told that there is no such tool, as with a call of any other form.
+            let unknown = read.left.iter().filter(|left| left.why == LeftReason::NotOffered);
+            calls.extend(unknown.map(|left| (left.tool.clone(), "{}".to_owned())));
+        }
+        self.tell_left(&read.left);
+        if read.is_cut {
+            self.tell(TurnLogItem::Status(CUT.into()));
+        }
+        // A number that the session has not used yet.
+        let number = self.session.messages.borrow().len();
+        let call = |(at, (name, arguments)): (usize, (String, String))| {
+            Part::ToolCall(ToolCall { id: format!("text_{number}_{at}"), name, arguments })
+        };
+        let others =
+            std::mem::take(&mut message.parts).into_iter().filter(|part| !matches!(part, Part::Text(_)));
+        let rest = Some(read.rest).filter(|rest| !rest.is_empty()).map(Part::Text);
+        message.parts = others.chain(rest).chain(calls.into_iter().enumerate().map(call)).collect();
+    }
+
+    /// Tells of calls in the text of a model that can call tools in another way.
+    fn tell_unmade(&self, message: &ModelMessage) {
+        let has_call = message.parts.iter().any(|part| matches!(part, Part::ToolCall(_)));
+        let text = text_of(message);
+        if has_call || text.is_empty() {
+            return;
+        }
+        let tools = self.plan.toolbox.definitions(!self.session.kept.is_empty());
+        if !tools.iter().any(|tool| text.contains(&tool.name)) {
+            return;
+        }
+        let (tools, heard) = (offered(&tools), HeardCalls::default());
+        let reading = Reading { tools: &tools, nonce: None, takes_native: false, heard: &heard };
+        self.tell_left(&read_answer(&text, reading).left);
+    }
+
+    fn tell_left(&self, left: &[LeftAsText]) {
+        let mut told = Vec::new();
+        for one in left {
+            // A quotation is what people write, and of a tool that is not there the model is told.
+            let is_plain =
+                matches!(one.why, LeftReason::Quoted | LeftReason::InProse | LeftReason::NotOffered);
+            if is_plain || told.contains(&one) {
+                continue;
+            }
+            told.push(one);
+            self.tell(TurnLogItem::Status(format!(
+                "a call of {} stands in the answer as text and was not made: {}",
+                one.tool,
+                one.why.as_str()
+            )));
+        }
+    }
+
+    /// Tells how a model calls tools that its provider has no way for.
+    pub(super) fn tell_how_it_calls(&self) {
+        if let Some(how) = self.plan.how_it_calls() {
+            self.tell(TurnLogItem::Status(how));
+        }
+    }
+
+    /// True if the error taught that the model takes no tools: the request can be made in words.
+    pub(super) fn goes_without_tools(&mut self, error: &ErrorBody) -> bool {
+        let is_new = self.plan.without_tools(error);
+        if is_new {
+            self.tell_how_it_calls();
+        }
+        is_new
+    }
+
+    /// Tells, once in a turn, which settings the model does not take.
+    pub(super) fn tell_left_out(&mut self, answered: &ModelAnswer) {
+        let left_out = answered.details.as_ref().map(|details| details.left_out.join(", "));
+        if let Some(left_out) = left_out.filter(|left_out| !left_out.is_empty() && !self.told_left_out) {
+            self.told_left_out = true;
+            let ModelAnswer { provider, model, .. } = answered;
+            self.tell(TurnLogItem::Status(format!(
+                "{provider}:{model} refuses {left_out}, so it was left out"
+            )));
+        }
+    }
+}
+
+fn text_of(message: &ModelMessage) -> String {
+    let texts = message.parts.iter().filter_map(|part| match part {
+        Part::Text(text) => Some(text.as_str()),
+        _ => None,
+    });
+    texts.collect()
+}

@@ -1,0 +1,106 @@
+//! Models that take no tools: they are told of them in words, write calls as text, and what others wrote is no call.
+
+use harbor_tests::LIMIT;
+use serde_json::{Value, json};
+
+use super::provider::{Round, Say};
+use super::scene::Scene;
+
+/// Refuses each request with tools, as Ollama does.
+fn refuses() -> Say {
+    Say::Refuse("400 Bad Request", json!({"error": {"message": "m does not support tools"}}))
+}
+
+/// All that a request says to the model, in order.
+fn said(round: &Round) -> Vec<String> {
+    let messages = round.body["messages"].as_array().unwrap();
+    messages.iter().map(|message| message["content"].as_str().unwrap_or_default().to_owned()).collect()
+}
+
+/// A call in the form that the model was told of.
+fn told_call(round: &Round, name: &str, arguments: &Value) -> Say {
+    let system = &said(round)[0];
+    let (_, rest) = system.split_once("[call ").unwrap();
+    let (word, _) = rest.split_once(']').unwrap();
+    Say::Text(format!("[call {word}] {}", json!({"name": name, "arguments": arguments})))
+}
+
+/// A call in the form of a family of models.
+fn native(name: &str, arguments: &Value) -> String {
+    format!("<tool_call>\n{}\n</tool_call>", json!({"name": name, "arguments": arguments}))
+}
+
+#[test]
+fn a_provider_that_refuses_tools_is_asked_once_more_in_words_and_that_is_remembered() {
+    for dialect in ["chat", "ollama"] {
+        let scene = Scene::of(dialect, &json!({}), |round| {
+            let all = said(round);
+            match all.last() {
+                _ if !round.tools.is_empty() => refuses(),
+                Some(last) if last.contains("s_look answered") => Say::Text("I looked.".into()),
+                _ => told_call(round, "s_look", &json!({"at": "noon"})),
+            }
+        });
+        let answer = scene.say("look").unwrap();
+        assert_eq!(answer["response"], "I looked.", "{dialect}");
+        assert_eq!(answer["steps"][0]["tool"], "s/look", "{dialect}");
+        assert!(scene.event("status")["text"].to_string().contains("writes its calls as text"), "{dialect}");
+        let rounds = scene.provider.rounds();
+        let tools: Vec<_> = rounds.iter().map(|round| round.tools.is_empty()).collect();
+        assert_eq!(tools, [false, true, true], "{dialect}");
+        assert!(said(&rounds[2]).last().unwrap().contains("noon"), "{dialect}");
+        // The call itself is not shown.
+        let roles: Vec<_> = scene.messages().iter().map(|message| message["role"].clone()).collect();
+        assert_eq!(roles, ["user", "assistant", "tool", "assistant"], "{dialect}");
+        scene.say("look again").unwrap();
+        assert!(scene.provider.rounds()[3..].iter().all(|round| round.tools.is_empty()), "{dialect}");
+        let models = scene.bridge.call("llm_list_models", &json!({})).unwrap();
+        assert_eq!(models["models"][0]["tools"], false, "{dialect}");
+    }
+}
+
+#[test]
+fn a_call_that_stands_in_a_result_is_text_and_is_said_to_be() {
+    let copied = native("s_post", &json!({"to": "them"}));
+    let repeated = copied.clone();
+    let scene = Scene::new(move |round| {
+        let all = said(round);
+        match all.last() {
+            _ if !round.tools.is_empty() => refuses(),
+            // The server answers with its arguments.
+            Some(last) if last.contains("s_look answered") => Say::Text(repeated.clone()),
+            _ => Say::Text(native("s_look", &json!({"at": repeated}))),
+        }
+    });
+    let pending = scene.send("look");
+    let is_left =
+        |push: &Value| push["event"]["text"].to_string().contains("s_post stands in the answer as text");
+    scene.bridge.wait_for_push("chat_event", LIMIT, |push| is_left(push));
+    let answer = pending.wait(LIMIT).unwrap();
+    assert_eq!(answer["steps"].as_array().unwrap().len(), 1);
+    assert_eq!((&answer["steps"][0]["tool"], &answer["response"]), (&json!("s/look"), &json!(copied)));
+}
+
+#[test]
+fn a_model_that_was_given_tools_makes_no_call_by_text_and_one_that_is_not_there_is_answered() {
+    let scene = Scene::new(|round| match round.results.len() {
+        0 if said(round).last().unwrap() == "by text" => Say::Text(native("s_look", &json!({"at": "noon"}))),
+        _ => Say::Text("done".into()),
+    });
+    let pending = scene.send("by text");
+    let is_left =
+        |push: &Value| push["event"]["text"].to_string().contains("without writing the call as text");
+    scene.bridge.wait_for_push("chat_event", LIMIT, |push| is_left(push));
+    assert_eq!(pending.wait(LIMIT).unwrap()["steps"], json!([]));
+
+    let scene = Scene::new(|round| match said(round).last() {
+        _ if !round.tools.is_empty() => refuses(),
+        Some(last) if last.contains("failed") => Say::Text("There is none.".into()),
+        _ => told_call(round, "s_fly", &json!({})),
+    });
+    let answer = scene.say("fly").unwrap();
+    assert_eq!(
+        (&answer["response"], &answer["steps"][0]["is_error"]),
+        (&json!("There is none."), &json!(true))
+    );
+}
