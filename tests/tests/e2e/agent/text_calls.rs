@@ -75,7 +75,7 @@ fn a_call_that_stands_in_a_result_is_text_and_is_said_to_be() {
     let pending = scene.send("look");
     let is_left =
         |push: &Value| push["event"]["text"].to_string().contains("s_post stands in the answer as text");
-    scene.bridge.wait_for_push("chat_event", LIMIT, |push| is_left(push));
+    let _ = scene.bridge.wait_for_push("chat_event", LIMIT, |push| is_left(push));
     let answer = pending.wait(LIMIT).unwrap();
     assert_eq!(answer["steps"].as_array().unwrap().len(), 1);
     assert_eq!((&answer["steps"][0]["tool"], &answer["response"]), (&json!("s/look"), &json!(copied)));
@@ -90,7 +90,7 @@ fn a_model_that_was_given_tools_makes_no_call_by_text_and_one_that_is_not_there_
     let pending = scene.send("by text");
     let is_left =
         |push: &Value| push["event"]["text"].to_string().contains("without writing the call as text");
-    scene.bridge.wait_for_push("chat_event", LIMIT, |push| is_left(push));
+    let _ = scene.bridge.wait_for_push("chat_event", LIMIT, |push| is_left(push));
     assert_eq!(pending.wait(LIMIT).unwrap()["steps"], json!([]));
 
     let scene = Scene::new(|round| match said(round).last() {
