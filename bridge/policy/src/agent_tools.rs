@@ -1,23 +1,23 @@
 //! Chooses the tools that a model is told of, and the form in which it is told.
 //!
 //! ```text
-//!  tools of the turn ─► schema in the dialect ─► at most 40, in 15 % of the window? ─► all
-//!                        └► left out, and why                                     └► search, describe, call and those of
-//!                                                                                    the servers that the task names
+//!  tools of the turn ─► schema in the dialect ─► at most 40, and they fit? ─► all
+//!                        └► left out, and why                          └► search, describe, call and the best for the task
 //! ```
 //!
-//! Owns this choice, the names ([`names`]), the schemas ([`schema`]) and the tools about tools ([`meta`]). Must never let one bad
+//! Owns this choice, the names ([`names`]), the schemas ([`schema`]), the tools about tools ([`meta`]) and the order of the best
+//! ([`ranking`]). Must never let one bad
 //! tool spoil a request. Must never pass on a description that has characters which a model would not take for text.
 
 pub mod meta;
 pub mod names;
+pub mod ranking;
 pub mod schema;
-
-use std::collections::BTreeSet;
 
 use harbor_ipc_proto::model::{Dialect, ModelTool};
 
 use names::ToolNames;
+use ranking::{RankedTool, ToolIndex};
 use schema::UnfitSchemaReason;
 
 use crate::untrusted::cleaned;
@@ -34,8 +34,14 @@ const BYTES_OF_A_TOKEN: usize = 4;
 /// The size of a definition without its texts, in bytes.
 const AROUND: usize = 40;
 
-/// Words of servers' names that name no server.
-const COMMON: [&str; 4] = ["mcp", "server", "the", "a"];
+/// Tokens that definitions may take in a small window, if that is no more than a third of it.
+const IN_SMALL: usize = 2500;
+
+/// Tools that are chosen for a task where there are more than a model is told of.
+const CHOSEN: usize = 24;
+
+/// Tools that are chosen at least, however small the window is.
+const LEAST: usize = 3;
 
 /// The tools that a model is told of.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,28 +65,55 @@ pub struct LeftOut {
     pub why: UnfitSchemaReason,
 }
 
+/// Counts the words of these tools, whose names are `server/tool`. It is valid as long as the tools are the same.
+#[must_use]
+pub fn index_of(tools: &[ModelTool]) -> ToolIndex {
+    let parameters: Vec<String> = tools.iter().map(|tool| schema::parameters(&tool.schema)).collect();
+    ToolIndex::of(tools.iter().zip(&parameters).map(|(tool, parameters)| {
+        let (server, name) = tool.name.split_once('/').unwrap_or(("", &tool.name));
+        RankedTool { server, name, title: "", description: &tool.description, parameters }
+    }))
+}
+
 /// Chooses from `tools`, whose names are `server/tool`, the tools for this task, and a model of this dialect and window.
 #[must_use]
 pub fn offer(dialect: Dialect, window: u32, tools: &[ModelTool], task: &str) -> Offer {
+    offer_by(&index_of(tools), (dialect, window), tools, task)
+}
+
+/// As [`offer`], with the index of the same tools in the same order.
+#[must_use]
+pub fn offer_by(
+    index: &ToolIndex,
+    (dialect, window): (Dialect, u32),
+    tools: &[ModelTool],
+    task: &str,
+) -> Offer {
     let mut left_out = Vec::new();
     let mut fitting = Vec::new();
-    for tool in tools {
+    for (at, tool) in tools.iter().enumerate() {
         match schema::fitted(dialect, &tool.schema) {
-            Ok(schema) => fitting.push(ModelTool {
-                name: tool.name.clone(),
-                description: cleaned(&tool.description),
-                schema: schema.to_string(),
-            }),
+            Ok(schema) => fitting.push((
+                at,
+                ModelTool {
+                    name: tool.name.clone(),
+                    description: cleaned(&tool.description),
+                    schema: schema.to_string(),
+                },
+            )),
             Err(why) => left_out.push(LeftOut { tool: tool.name.clone(), why }),
         }
     }
-    let names = ToolNames::of(fitting.iter().map(|tool| tool.name.as_str()), &meta::RESERVED);
-    for tool in &mut fitting {
+    let names = ToolNames::of(fitting.iter().map(|(_, tool)| tool.name.as_str()), &meta::RESERVED);
+    for (_, tool) in &mut fitting {
         tool.name = names.name(&tool.name).unwrap_or_default().to_owned();
     }
     let room = room(window);
-    let lazy = fitting.len() > MOST || fitting.iter().map(size).sum::<usize>() > room;
-    let mut offered = if lazy { lazily(fitting, &names, room, task) } else { fitting };
+    let lazy = fitting.len() > MOST || fitting.iter().map(|(_, tool)| size(tool)).sum::<usize>() > room;
+    let mut offered = match lazy {
+        true => lazily(fitting, index, room, task),
+        false => fitting.into_iter().map(|(_, tool)| tool).collect(),
+    };
     if !offered.is_empty() {
         offered.push(meta::read_more());
     }
@@ -90,47 +123,36 @@ pub fn offer(dialect: Dialect, window: u32, tools: &[ModelTool], task: &str) -> 
 /// Bytes that definitions may take.
 fn room(window: u32) -> usize {
     let tokens = usize::try_from(window).unwrap_or(usize::MAX);
-    tokens.saturating_mul(BYTES_OF_A_TOKEN * SHARE) / 100
+    let share = tokens.saturating_mul(SHARE) / 100;
+    share.max(IN_SMALL.min(tokens / 3)).saturating_mul(BYTES_OF_A_TOKEN)
 }
 
 fn size(tool: &ModelTool) -> usize {
     tool.name.len() + tool.description.len() + tool.schema.len() + AROUND
 }
 
-/// The three tools about tools, and those of the servers that the task names, as long as they fit.
-fn lazily(tools: Vec<ModelTool>, names: &ToolNames, room: usize, task: &str) -> Vec<ModelTool> {
+/// The three tools about tools, and the best for the task, as long as they fit. If there are not many in all, those follow for
+/// which nothing speaks.
+fn lazily(tools: Vec<(usize, ModelTool)>, index: &ToolIndex, room: usize, task: &str) -> Vec<ModelTool> {
     let mut offered = meta::tools();
+    let about_tools = offered.len();
     let mut used: usize = offered.iter().map(size).sum();
-    let task = words(task);
-    let server = |tool: &ModelTool| names.tool(&tool.name)?.split_once('/').map(|(server, _)| server);
-    let known: BTreeSet<&str> = tools.iter().filter_map(server).collect();
-    let named: BTreeSet<&str> = known.into_iter().filter(|server| is_named(server, &task)).collect();
-    let of_named: Vec<ModelTool> = tools
-        .iter()
-        .filter(|tool| server(tool).is_some_and(|server| named.contains(server)))
-        .cloned()
-        .collect();
-    for tool in of_named {
-        if offered.len() == MOST || used + size(&tool) > room {
+    let mut order = index.best(task, CHOSEN);
+    if tools.len() <= MOST {
+        let others: Vec<_> = tools.iter().map(|(at, _)| *at).filter(|at| !order.contains(at)).collect();
+        order.extend(others);
+    }
+    for at in order {
+        let Ok(place) = tools.binary_search_by_key(&at, |(at, _)| *at) else { continue };
+        let tool = &tools[place].1;
+        let has_least = offered.len() - about_tools >= LEAST;
+        if offered.len() == MOST || (has_least && used + size(tool) > room) {
             break;
         }
-        used += size(&tool);
-        offered.push(tool);
+        used += size(tool);
+        offered.push(tool.clone());
     }
     offered
-}
-
-/// True if a task has the words of a server's name, in their order and next to each other.
-fn is_named(server: &str, task: &[String]) -> bool {
-    let all = words(server);
-    let telling: Vec<_> = all.iter().filter(|word| !COMMON.contains(&word.as_str())).cloned().collect();
-    let wanted = if telling.is_empty() { all } else { telling };
-    !wanted.is_empty() && task.windows(wanted.len()).any(|words| *words == *wanted)
-}
-
-fn words(text: &str) -> Vec<String> {
-    let is_between = |c: char| !c.is_alphanumeric();
-    text.split(is_between).filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
 }
 
 #[cfg(test)]
@@ -169,10 +191,20 @@ mod tests {
 
     #[test]
     fn definitions_take_a_share_of_the_window() {
-        let wide = [tool("a/b", &"x".repeat(5000))];
-        assert!(offered(&wide, 8192, "").0);
-        assert!(!offered(&wide, 16_384, "").0);
+        let wide = [tool("a/b", &"x".repeat(30_000))];
+        assert!(offered(&wide, 32_768, "").0);
+        assert!(!offered(&wide, 65_536, "").0);
         assert!(offered(&[tool("a/b", "")], 0, "").0);
+    }
+
+    #[test]
+    fn a_small_window_gets_as_many_of_the_best_as_fit_and_three_at_least() {
+        let about = "x".repeat(2000);
+        let mut tools: Vec<_> = (0..30).map(|at| tool(&format!("s/t{at}"), &about)).collect();
+        tools.push(tool("time/now", "Says what time it is"));
+        let (lazy, names) = offered(&tools, 8192, "what time is it?");
+        assert!(lazy && names[3] == "time_now" && (6..=10).contains(&names.len()), "{names:?}");
+        assert_eq!(offered(&tools, 512, "what time is it?").1.len(), 3 + LEAST + 1);
     }
 
     #[test]
@@ -183,9 +215,13 @@ mod tests {
         let named = |task: &str| offered(&tools, 100_000, task).1[3..].to_vec();
         assert_eq!(named("Find my GitHub PRs"), ["github-mcp_t0", "github-mcp_t1", READ_MORE]);
         assert_eq!(named("look into my files, please").len(), 16);
-        assert_eq!(named("files of github.").len(), 3, "all words of a name, in their order");
+        assert_eq!(
+            named("files of github.")[..2],
+            ["github-mcp_t0", "github-mcp_t1"],
+            "the name that is whole"
+        );
         assert_eq!(named("nothing"), [READ_MORE]);
-        assert_eq!(offered(&tools, 1000, "github").1.len(), 4, "there is no room");
+        assert_eq!(offered(&tools, 1000, "github").1.len(), 6, "two are fewer than three");
         let all = offer(Dialect::Chat, 100_000, &tools, "");
         assert_eq!(all.names.all().count(), tools.len(), "each can be called");
     }

@@ -35,6 +35,7 @@ mod call;
 pub mod compact;
 pub mod facts;
 pub mod holding;
+pub mod plan;
 pub mod shown;
 #[cfg(test)]
 mod tests;

@@ -16,7 +16,7 @@ use harbor_ipc_proto::model::{
     self, Image, InvalidMessagesReason, MAX_IMAGES, ModelMessage, Part, Role, ToolCall, ToolResult,
 };
 
-pub use fit::{Shortened, fit};
+pub use fit::{Shortened, fit, fit_readable};
 
 /// The text in place of a call's result, where nobody knows the outcome.
 pub const NO_RESULT: &str =

@@ -10,6 +10,7 @@ pub mod backlog;
 pub mod browser_start;
 pub mod browser_tools;
 pub mod budget;
+pub mod citations;
 pub mod consent;
 pub mod container;
 pub mod credentials;

@@ -31,8 +31,6 @@ mod scan;
 mod shapes;
 mod state;
 mod surroundings;
-#[cfg(test)]
-mod tests;
 
 pub use answer::{LeftAsText, LeftReason, ReadAnswer, Reading, TextCall};
 pub use heard::HeardCalls;

@@ -42,6 +42,7 @@ mod rounds;
 mod sandbox;
 mod secret_store;
 mod supervision;
+mod text_calls;
 mod tools;
 mod traces;
 mod via;
@@ -107,6 +108,7 @@ pub const TARGETS: &[Target] = &[
     consent::CONSENT,
     grant_row::GRANT_ROW,
     journal::DEFINITIONS_JOURNAL,
+    text_calls::TEXT_CALLS,
     tools::TOOL,
     tools::SCHEMA,
     hosts::HOST_RULES,

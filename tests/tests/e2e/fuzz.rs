@@ -60,6 +60,7 @@ targets! {
     consent,
     grant_row,
     definitions_journal,
+    text_calls,
     tool,
     schema,
     host_rules,

@@ -130,6 +130,13 @@ pub fn fitted(dialect: Dialect, schema: &str) -> Result<Value, UnfitSchemaReason
     if has_control_word(&schema.to_string()) { Err(UnfitSchemaReason::ControlWord) } else { Ok(schema) }
 }
 
+/// The names of the parameters of a schema, with blanks between.
+pub(super) fn parameters(schema: &str) -> String {
+    let schema: Value = serde_json::from_str(schema).unwrap_or_default();
+    let names = schema["properties"].as_object().into_iter().flat_map(Map::keys);
+    names.map(String::as_str).collect::<Vec<_>>().join(" ")
+}
+
 /// Makes harmless what says nothing about which arguments fit.
 fn clean(schema: &mut Value) {
     match schema {

@@ -9,13 +9,15 @@
 //! Owns the order. A call keeps its result, however short that is. Must never change the stored conversation: the result is for
 //! one request.
 
-use harbor_ipc_proto::model::{ModelMessage, Part, Role};
+use harbor_ipc_proto::model::{ModelMessage, Part, Role, ToolResult};
 
 use crate::models::estimate;
+use crate::untrusted::READ_MORE;
 
-/// The text in place of a result.
-pub const NO_ROOM: &str =
-    "(A result was here. It was left out to make room; call the tool again if you need it.)";
+/// The words in place of a result. A model that took them for a failure would make the call again, in a circle.
+const SUCCEEDED: &str =
+    "(Done: the call was made and succeeded. Harbor has left its result out to make room.";
+const FAILED: &str = "(The call was made and failed. Harbor has left its error text out to make room.";
 
 /// The text in place of an attachment.
 pub const NO_ATTACHMENT: &str = "(An attachment was here. It was left out to make room.)";
@@ -36,7 +38,7 @@ const OF_AN_ENVELOPE: u64 = 100;
 const AROUND: u64 = 4;
 
 /// A result that is no longer than this stays, in bytes.
-const SHORT: usize = 200;
+const SHORT: usize = 300;
 
 /// Arguments that are no longer than this stay, in bytes.
 const FEW: usize = 2_000;
@@ -76,9 +78,20 @@ impl Shortened {
     }
 }
 
-/// The conversation within so many tokens, as far as that can be; and what was left out for it.
+/// The conversation within so many tokens, as far as that can be; and what was left out for it. No result that is left out can be
+/// read again.
 #[must_use]
-pub fn fit(mut messages: Vec<ModelMessage>, room: u64) -> (Vec<ModelMessage>, Shortened) {
+pub fn fit(messages: Vec<ModelMessage>, room: u64) -> (Vec<ModelMessage>, Shortened) {
+    fit_readable(messages, room, &|_| None)
+}
+
+/// As [`fit`]. `id_of` gives the id by which a result that is left out can be read again, if it is kept.
+#[must_use]
+pub fn fit_readable(
+    mut messages: Vec<ModelMessage>,
+    room: u64,
+    id_of: &dyn Fn(&ToolResult) -> Option<String>,
+) -> (Vec<ModelMessage>, Shortened) {
     let mut done = Shortened::default();
     let mut size: u64 = messages.iter().map(tokens).sum();
     if size <= room {
@@ -86,7 +99,7 @@ pub fn fit(mut messages: Vec<ModelMessage>, room: u64) -> (Vec<ModelMessage>, Sh
     }
     let last_round = messages.iter().rposition(|message| message.role == Role::Assistant).unwrap_or(0);
     let (earlier, _) = messages.split_at_mut(last_round);
-    shorten(earlier, (&mut size, room), &mut done);
+    shorten(earlier, (&mut size, room), &mut done, id_of);
     while size > room
         && let Some((from, to)) = oldest_turn(&messages)
     {
@@ -100,13 +113,18 @@ pub fn fit(mut messages: Vec<ModelMessage>, room: u64) -> (Vec<ModelMessage>, Sh
         first.parts.insert(0, Part::Text(EARLIER.to_owned()));
     }
     let mut less = (messages.clone(), size, done);
-    shorten(&mut less.0, (&mut less.1, room), &mut less.2);
+    shorten(&mut less.0, (&mut less.1, room), &mut less.2, id_of);
     // Where even that is not enough, the model is not kept from what it has just asked for.
     if less.1 <= room { (less.0, less.2) } else { (messages, done) }
 }
 
 /// Puts a sentence in place of results, the oldest first, until the rest fits.
-fn shorten(messages: &mut [ModelMessage], (size, room): (&mut u64, u64), done: &mut Shortened) {
+fn shorten(
+    messages: &mut [ModelMessage],
+    (size, room): (&mut u64, u64),
+    done: &mut Shortened,
+    id_of: &dyn Fn(&ToolResult) -> Option<String>,
+) {
     for message in messages {
         for at in 0..message.parts.len() {
             if *size <= room {
@@ -119,7 +137,7 @@ fn shorten(messages: &mut [ModelMessage], (size, room): (&mut u64, u64), done: &
                     message.parts[at] = Part::Text(NO_ATTACHMENT.to_owned());
                 }
                 Part::ToolResult(result) if result.text.len() > SHORT || !result.images.is_empty() => {
-                    NO_ROOM.clone_into(&mut result.text);
+                    result.text = left_out(result, id_of(result).as_deref());
                     result.images.clear();
                 }
                 Part::ToolCall(call) if call.arguments.len() > FEW => {
@@ -134,6 +152,17 @@ fn shorten(messages: &mut [ModelMessage], (size, room): (&mut u64, u64), done: &
                 done.results += 1;
             }
         }
+    }
+}
+
+/// The text in place of a result: how the call ended, and how its result can be read.
+fn left_out(result: &ToolResult, id: Option<&str>) -> String {
+    let ended = if result.is_error { FAILED } else { SUCCEEDED };
+    match id {
+        Some(id) => format!(
+            "{ended} Do not call again for it: {READ_MORE} {{\"result\":\"{id}\",\"offset\":0}} shows it.)"
+        ),
+        None => format!("{ended})"),
     }
 }
 
@@ -220,6 +249,27 @@ mod tests {
         assert_eq!((done.turns, whole(&less) < 200, check(&less)), (3, true, Ok(())));
         let (less, done) = fit(all, 10);
         assert_eq!((done.results, whole(&less) > 1000), (3, true), "what the last call has told stays");
+    }
+
+    #[test]
+    fn a_result_that_is_left_out_says_that_its_call_is_done_and_how_to_read_it() {
+        let mut all = talk(3, 3000);
+        for part in all.iter_mut().flat_map(|message| &mut message.parts) {
+            if let Part::ToolResult(result) = part {
+                result.is_error = result.call_id == "c1";
+            }
+        }
+        let (less, _) = fit_readable(all, 1200, &|result| Some(result.call_id.clone()));
+        let parts = less.iter().flat_map(|message| &message.parts);
+        let told: Vec<_> = parts
+            .filter_map(|part| if let Part::ToolResult(one) = part { Some(&one.text) } else { None })
+            .collect();
+        let read = |id: &str| format!("{READ_MORE} {{\"result\":\"{id}\",\"offset\":0}}");
+        assert!(
+            told[0].contains("succeeded") && told[0].contains(&read("c0")) && told[0].len() <= SHORT,
+            "{told:?}"
+        );
+        assert!(told[1].contains("failed") && told[1].contains(&read("c1")), "{told:?}");
     }
 
     proptest! {

@@ -4,7 +4,7 @@
 
 use super::answer::LeftReason;
 use super::heard::BETWEEN;
-use super::items::{arguments, call, separators};
+use super::items::{arguments, call, item, separators};
 use super::lenient::{Unread, blanks, value};
 use super::looking::Looking;
 use super::marks::{Form, Mark, Role, mark};
@@ -108,11 +108,12 @@ impl Looking<'_> {
             return if self.text.len() - at > 6 + 64 { self.fails(at + 1) } else { self.ended() };
         };
         let begin = at + 6 + word.len() + 1;
-        let (calls, end) = match value(self.text, blanks(self.text, begin)) {
-            Ok((value, end)) => match calls_of(&value) {
-                Some(calls) => (calls, end),
-                None => return ScanStep::Show(end),
-            },
+        let inner = blanks(self.text, begin);
+        if inner == self.text.len() {
+            return self.ended();
+        }
+        let (calls, end) = match item(self.text, inner, self.reading.tools, true) {
+            Ok(found) => found,
             Err(Unread::Ended) => return self.ended(),
             Err(Unread::Other) => return self.fails(at + 1),
         };

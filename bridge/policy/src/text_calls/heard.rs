@@ -63,26 +63,20 @@ impl HeardCalls {
 
     fn gather(&mut self, text: &str, tools: &OfferedTools, depth: usize) {
         let mut json_from = 0;
-        let mut at = 0;
-        while let Some(next) = text[at..].find(|c: char| "{[".contains(c) || c.is_alphanumeric() || c == '_')
-        {
-            at += next;
-            let is_bracket = text[at..].starts_with(['{', '[']);
-            if is_bracket {
+        for (at, c) in text.char_indices() {
+            if matches!(c, '{' | '[') {
                 if at >= json_from
                     && let Ok((value, end)) = value(text, at)
                 {
                     self.walk(&value, tools, depth);
                     json_from = end;
                 }
-                at += 1;
                 continue;
             }
-            let length = text[at..].find(|c: char| !is_part(c)).unwrap_or(text.len() - at);
-            for name in readings(&text[at..at + length], tools) {
-                self.behind(text, at + length, name, tools);
+            // Also within a longer word: a part of the text may begin there.
+            for name in tools.beginnings(&text[at..]) {
+                self.behind(text, at, name, tools);
             }
-            at += length.max(1);
         }
     }
 
@@ -102,7 +96,8 @@ impl HeardCalls {
     }
 
     /// Looks for the arguments behind a name.
-    fn behind(&mut self, text: &str, at: usize, name: &str, tools: &OfferedTools) {
+    fn behind(&mut self, text: &str, begin: usize, name: &str, tools: &OfferedTools) {
+        let at = begin + name.len();
         let end = reach(text, at);
         if let Some(brace) = text[at..end].find('{')
             && let Ok((given, _)) = arguments(text, at + brace)
@@ -111,7 +106,6 @@ impl HeardCalls {
         }
         let near = blanks(text, at);
         if text[near..].starts_with('(')
-            && let Some(begin) = text[..at].rfind(name)
             && let Ok((calls, _)) = python::calls(text, begin, tools)
         {
             for call in calls {
@@ -126,8 +120,9 @@ impl HeardCalls {
                 break;
             }
         }
-        // A call without arguments is its name and a mark.
-        if tools.required(name).next().is_none() {
+        // A call without arguments is its name and a mark; in plain words it is none.
+        let is_marked = text[near..].starts_with(['<', '>', '"', '\'', '/', '|', '[', '{', '(']);
+        if is_marked && tools.required(name).next().is_none() {
             self.insert(name, Map::new(), tools);
         }
     }
@@ -137,19 +132,6 @@ impl HeardCalls {
             self.calls.insert(number(name, &tools.coerced(name, arguments)));
         }
     }
-}
-
-/// The offered names that a written one can mean.
-fn readings<'a>(written: &str, tools: &'a OfferedTools) -> impl Iterator<Item = &'a str> {
-    let ends = written.match_indices(['.', '-', '/', ':']).map(|(at, _)| at + 1);
-    let starts = std::iter::once(0).chain(ends);
-    let named: Vec<_> =
-        starts.filter_map(|start| tools.name(written[start..].trim_end_matches(['.', '-']))).collect();
-    named.into_iter()
-}
-
-fn is_part(c: char) -> bool {
-    c.is_alphanumeric() || "_.-/".contains(c)
 }
 
 /// The end of what may stand between a name and its arguments.

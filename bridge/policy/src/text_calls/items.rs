@@ -93,7 +93,16 @@ fn is_own_end(found: &Mark<'_>) -> bool {
     found.is_closing && found.form == Form::Tag && ["function", "invoke"].contains(&found.name.as_str())
 }
 
-fn item(text: &str, at: usize, tools: &OfferedTools, is_opened: bool) -> Result<WrittenCalls, Unread> {
+/// The call that begins at `at` behind an opening mark, or without one.
+///
+/// # Errors
+/// When the text ends within it, or something else stands there.
+pub(super) fn item(
+    text: &str,
+    at: usize,
+    tools: &OfferedTools,
+    is_opened: bool,
+) -> Result<WrittenCalls, Unread> {
     match text.as_bytes()[at] {
         b'{' => json(text, at),
         b'[' => json(text, at).or_else(|why| match (why, is_opened) {

@@ -120,7 +120,7 @@ fn tag(at: usize, head: &str) -> Result<Mark<'_>, Unread> {
     let length = inner.find(|c| !is_part(c)).unwrap_or(inner.len());
     let (written, rest) = inner.split_at(length);
     let is_name = written.starts_with(|c: char| c.is_alphabetic() || c == '_');
-    if !is_name && !(written.is_empty() && rest.is_empty()) {
+    if !(is_name || inner.is_empty()) {
         return Err(Unread::Other);
     }
     if rest.is_empty() {

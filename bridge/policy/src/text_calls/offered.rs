@@ -3,7 +3,7 @@
 //! Owns which name means which tool, and whether arguments can be meant for it. Must never call a tool something that is not on
 //! the list.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 
 use serde_json::{Map, Value};
@@ -17,14 +17,22 @@ const BEFORE_NAMES: [&str; 5] = ["functions.", "default_api.", "tools.", "tool."
 #[derive(Debug, Clone, Default)]
 pub struct OfferedTools {
     schemas: BTreeMap<String, Value>,
+    /// The lengths of the names, each once.
+    lengths: BTreeSet<usize>,
+    /// The bytes with which they begin, a bit for each of ASCII.
+    firsts: u128,
 }
 
 impl OfferedTools {
     /// The tools with these names and JSON schemas. A schema that is no JSON says nothing.
     pub fn of<'a>(tools: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
         let schema = |text| serde_json::from_str(text).unwrap_or(Value::Null);
-        let schemas = tools.into_iter().map(|(name, text)| (name.to_owned(), schema(text))).collect();
-        Self { schemas }
+        let schemas: BTreeMap<_, _> =
+            tools.into_iter().map(|(name, text)| (name.to_owned(), schema(text))).collect();
+        let lengths = schemas.keys().map(String::len).filter(|length| *length > 0).collect();
+        let firsts = schemas.keys().filter_map(|name| name.bytes().next());
+        let firsts = firsts.filter(|byte| *byte < 128).fold(0_u128, |all, byte| all | 1 << byte);
+        Self { schemas, lengths, firsts }
     }
 
     /// The tool's name as it was offered.
@@ -33,6 +41,14 @@ impl OfferedTools {
         let bare = BEFORE_NAMES.iter().find_map(|before| written.strip_prefix(before));
         let known = |name: &str| self.schemas.get_key_value(name).map(|(name, _)| name.as_str());
         known(written).or_else(|| known(bare?))
+    }
+
+    /// The names with which a text begins, wherever they end.
+    pub(super) fn beginnings<'a>(&'a self, text: &'a str) -> impl Iterator<Item = &'a str> {
+        let first = text.bytes().next().unwrap_or_default();
+        let may_begin = first >= 128 || self.firsts >> first & 1 == 1;
+        let lengths = self.lengths.iter().filter(move |_| may_begin).filter_map(|length| text.get(..*length));
+        lengths.filter_map(|written| self.schemas.get_key_value(written)).map(|(name, _)| name.as_str())
     }
 
     /// True if a name begins like this, or is this.

@@ -1,4 +1,11 @@
-//! The cases of `tests/cases/formats`, and the properties that hold for any text.
+//! Calls that models write as text: the cases of `tests/cases/formats`, and what holds for any text.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "test support"
+)]
 
 use std::fs;
 use std::path::Path;
@@ -6,8 +13,8 @@ use std::path::Path;
 use proptest::prelude::*;
 use serde_json::Value;
 
-use super::*;
-use crate::untrusted::Nonce;
+use harbor_policy::text_calls::*;
+use harbor_policy::untrusted::{Nonce, wrap};
 
 const TOOLS: [(&str, &str); 3] = [
     (
@@ -45,7 +52,10 @@ fn said(answer: &ReadAnswer) -> (Value, String, bool) {
 }
 
 fn more() -> Vec<Value> {
-    include_str!("tests/more.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    let text = fs::read_to_string(
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/cases/formats-more.jsonl"),
+    );
+    text.unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 /// Reads it where nothing was heard and the model was given no tools.
@@ -283,7 +293,7 @@ proptest! {
             makes_no_call(&text, &text[from..to]);
         }
         let nonce = Nonce::new(NONCE).unwrap();
-        makes_no_call(&crate::untrusted::wrap(&nonce, "web/fetch", &text, 1 << 16, None).text, &text);
+        makes_no_call(&wrap(&nonce, "web/fetch", &text, 1 << 16, None).text, &text);
     }
 
     #[test]
