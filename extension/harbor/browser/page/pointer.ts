@@ -97,11 +97,14 @@ async function still(element: Element): Promise<void> {
   }
 }
 
-/** Its middle, and then the middles of its quarters; only places inside the window. */
+const GRID = [0.02, 0.1, 0.2, 0.3, 0.4, 0.6, 0.7, 0.8, 0.9, 0.98];
+
+/** Its middle, and then the middles of its quarters, of a drawn shape those of a grid; only places inside the window. */
 function placesIn(element: Element): Point[] {
   const box = [...element.getClientRects()].find(({ width, height }) => width > 0 && height > 0) ?? element.getBoundingClientRect();
   const at = (across: number, down: number) => ({ x: box.left + box.width * across, y: box.top + box.height * down });
-  const all = [at(0.5, 0.5), at(0.25, 0.25), at(0.75, 0.25), at(0.25, 0.75), at(0.75, 0.75)];
+  const grid = element instanceof SVGElement ? GRID.flatMap((down) => GRID.map((across) => at(across, down))) : [];
+  const all = [at(0.5, 0.5), at(0.25, 0.25), at(0.75, 0.25), at(0.25, 0.75), at(0.75, 0.75), ...grid];
   return all.filter(({ x, y }) => x >= 0 && y >= 0 && x < innerWidth && y < innerHeight);
 }
 
@@ -144,8 +147,9 @@ function press(receiver: Element, place: Point, { button, modifiers, nth }: { bu
 /** As a real press does: to the nearest element that takes the focus, or away from where it is. */
 function focusFor(receiver: Element): void {
   for (let at: Element | null = receiver; at !== null; at = parentOf(at)) {
-    if (at instanceof HTMLElement && (at.tabIndex >= 0 || at.isContentEditable) && !at.matches(":disabled")) {
-      at.focus({ preventScroll: true });
+    const takesFocus = at instanceof HTMLElement ? at.tabIndex >= 0 || at.isContentEditable : at instanceof SVGElement && at.hasAttribute("tabindex");
+    if (takesFocus && !at.matches(":disabled")) {
+      (at as HTMLElement | SVGElement).focus({ preventScroll: true });
       return;
     }
   }
