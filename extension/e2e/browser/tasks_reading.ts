@@ -69,4 +69,24 @@ export const READING: Task[] = [
       }
     },
   },
+  {
+    name: "what a page says while it loads is told, and what its frames ask and say",
+    page: `<script>alert("at load"); console.error("early"); throw new Error("thrown")</script><iframe title=Inner src="/asking"></iframe>`,
+    async run(agent) {
+      for (let time = 0; time < 5; time += 1) {
+        const again = await agent.do("navigate", { type: "reload" });
+        assert.match(again.text, /alert "at load" was closed/);
+        const { text } = await agent.do("console_messages", { level: "error" });
+        assert.match(text, /\[error\] early/);
+        assert.match(text, /\[error\].*thrown/);
+      }
+      assert.match((await agent.do("console_messages")).text, /\[warn\] from the frame/);
+      const ask = await agent.ref("button", "Ask");
+      assert.match((await agent.do("click", { target: ask })).text, /confirm "in frame\?" was dismissed/);
+      await agent.do("handle_dialog", { accept: true });
+      assert.match((await agent.do("click", { target: ask })).text, /confirm "in frame\?" was accepted/);
+      assert.match((await agent.do("click", { target: ask })).text, /confirm "in frame\?" was dismissed/);
+    },
+    is: "document.querySelector('iframe').contentDocument.title === 'false;true;false;'",
+  },
 ];

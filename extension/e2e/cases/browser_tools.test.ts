@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { KEPT } from "../../harbor/browser/page/commands.ts";
 import { agentOf, allowed, client } from "../browser/clients.ts";
 import { frameworkScripts } from "../browser/frameworks.ts";
 import { type Agent, TASKS, type Task } from "../browser/tasks.ts";
@@ -20,6 +21,7 @@ function answers(path: string): { html: string; headers?: { [name: string]: stri
   const task = TASKS[Number(/^\/task\/(\d+)/.exec(path)?.[1])];
   if (task !== undefined) return { html: `<!doctype html><meta charset=utf-8>${task.page}` };
   if (path.startsWith("/frame")) return { html: FRAME };
+  if (path.startsWith("/asking")) return { html: `<title></title><script>console.warn("from the frame")</script><button onclick="document.title += confirm('in frame?') + ';'">Ask</button>` };
   if (path.startsWith("/two")) return { html: "<title>Two</title><h1>Second page</h1>" };
   if (path.startsWith("/away")) return { html: "<script>location.href = 'http://blocked.localhost:1/'</script>" };
   return { html: `<!doctype html><title>Person</title><h1>${path}</h1>` };
@@ -56,6 +58,9 @@ for (const inBrowser of inBrowsers) {
             assert.equal(await person.run("return location.pathname"), "/person");
             const { structured }: Given = await agent.do("tabs", { action: "list" });
             assert.ok(structured["tabs"].every(({ url }: { url: string }) => !url.endsWith("/person")), JSON.stringify(structured));
+            // Nothing of the tools' stays in another page of theirs, at a host where the client is.
+            const other = await browser.open(`${site.origin}/other`);
+            await until("the page as it is", async () => ((await other.run(`return ${JSON.stringify(KEPT)} in window || !/native code/.test(String(alert))`)) === false ? true : undefined));
           } finally {
             await mcp.end();
           }

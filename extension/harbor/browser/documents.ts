@@ -166,7 +166,7 @@ export class Documents {
   }
 
   /** All frames of a tab, and whether they may be read. What has no address of its own is as the document that made it. */
-  async judgedFrames(tabId: number, mayRead: (url: string) => Promise<boolean>): Promise<{ frameId: number; may: boolean }[]> {
+  async judgedFrames(tabId: number, mayRead: (url: string) => Promise<boolean>): Promise<{ frameId: number; may: boolean; url: string }[]> {
     const all = await framesOf(tabId);
     const known = new Map<number, Promise<boolean>>([[0, Promise.resolve(true)]]);
     const may = (frameId: number): Promise<boolean> => {
@@ -177,7 +177,7 @@ export class Documents {
       known.set(frameId, found);
       return found;
     };
-    return Promise.all(all.map(async ({ frameId }) => ({ frameId, may: await may(frameId) })));
+    return Promise.all(all.map(async ({ frameId, url }) => ({ frameId, url, may: await may(frameId) })));
   }
 }
 

@@ -62,7 +62,7 @@ export class Members {
     }
     await this.#intoGroup(tab.id, session);
     if (url === BLANK) return tab;
-    watch.going(tab.id, url);
+    await watch.going(tab.id, url);
     await goTo(tab.id, url);
     return (await tabOf(tab.id)) ?? tab;
   }

@@ -3,10 +3,12 @@
 // Owns what is kept of it, within bounds, until somebody asks. Must never keep anything of a tab that is no session's.
 
 import type { Navigation, RequestView, TabListener } from "../../shared/browser/tabs.ts";
+import { hostOf } from "./early.ts";
 
 /** How much is kept of a tab. */
 const MOST_REQUESTS = 500;
 const MOST_EVENTS = 200;
+const MOST_HOSTS = 20;
 
 /** How soon a browser begins a navigation anew, in milliseconds. */
 const AGAIN_MS = 300;
@@ -28,6 +30,8 @@ interface Watched {
   /** Called when the document of a frame is replaced. */
   leaving: Set<{ frameId: number; go(): void }>;
   status: number | undefined;
+  /** Where its documents are, and where they go. */
+  hosts: Set<string>;
 }
 
 /** What others do at what happens. */
@@ -40,6 +44,10 @@ export interface Reactions {
   closed(session: string, tabId: number): void;
   replaced(session: string, tabId: number, before: number): void;
   left(session: string, tabId: number, groupId: number): void;
+  /** A frame of a tab that is no session's shows another document. */
+  elsewhere(tabId: number, frameId: number, url: string): void;
+  /** Sessions' documents are, or go, to these hosts alone. Settles once what has to be there for that is. */
+  hosts(hosts: string[]): Promise<void>;
   /** A tab that is no session's is in a group now. */
   joined(tabId: number, groupId: number): void;
 }
@@ -56,12 +64,13 @@ export class Watch implements TabListener {
 
   add(tabId: number, session: string): void {
     if (this.#tabs.get(tabId)?.session === session) return;
-    this.#tabs.set(tabId, { session, events: [], requests: [], going: "no", asked: "", begun: 0, commits: 0, waiting: new Set(), leaving: new Set(), status: undefined });
+    this.#tabs.set(tabId, { session, events: [], requests: [], going: "no", asked: "", begun: 0, commits: 0, waiting: new Set(), leaving: new Set(), status: undefined, hosts: new Set() });
   }
 
   drop(tabId: number): void {
     const watched = this.#tabs.get(tabId);
     this.#tabs.delete(tabId);
+    void this.#hosts();
     for (const go of [...(watched?.waiting ?? [])]) go();
     for (const { go } of [...(watched?.leaving ?? [])]) go();
   }
@@ -115,10 +124,22 @@ export class Watch implements TabListener {
     });
   }
 
-  /** From now on the tab counts as going, until something of it has come. */
-  going(tabId: number, url: string): void {
+  /** From now on the tab counts as going, until something of it has come. It is to go once this has settled. */
+  async going(tabId: number, url: string): Promise<void> {
     const watched = this.#tabs.get(tabId);
-    if (watched !== undefined) Object.assign(watched, { going: "asked", asked: url });
+    if (watched === undefined) return;
+    Object.assign(watched, { going: "asked", asked: url });
+    await this.#goesTo(watched, url);
+  }
+
+  #goesTo({ hosts }: Watched, url: string): Promise<void> {
+    const host = hostOf(url);
+    if (host !== undefined && hosts.size < MOST_HOSTS) hosts.add(host);
+    return this.#hosts();
+  }
+
+  #hosts(): Promise<void> {
+    return this.#react.hosts([...new Set([...this.#tabs.values()].flatMap(({ hosts }) => [...hosts]))]);
   }
 
   /** Settles when the document that is in a frame now is replaced, or its tab is gone; `stop` when nobody waits any more. */
@@ -138,6 +159,7 @@ export class Watch implements TabListener {
   before({ tabId, frameId, url }: Navigation): void {
     const watched = this.#tabs.get(tabId);
     if (watched === undefined || (watched.going === "asked" && this.#isOfBefore(watched, url))) return;
+    void this.#goesTo(watched, url);
     if (frameId !== 0) return;
     Object.assign(watched, { going: "begun", asked: url, begun: watched.begun + 1 });
     this.#react.setsOut(watched.session, tabId, url);
@@ -145,7 +167,11 @@ export class Watch implements TabListener {
 
   committed({ tabId, frameId, url }: Navigation): void {
     const watched = this.#tabs.get(tabId);
-    if (watched === undefined) return;
+    if (watched === undefined) return this.#react.elsewhere(tabId, frameId, url);
+    if (frameId === 0 && !this.#isOfBefore(watched, url)) {
+      watched.hosts.clear();
+      void this.#goesTo(watched, url);
+    }
     for (const one of [...watched.leaving]) if (one.frameId === frameId || frameId === 0) one.go();
     watched.commits += 1;
     this.#react.committed(watched.session, tabId, frameId, url, this.#isOfBefore(watched, url));

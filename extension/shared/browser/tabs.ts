@@ -144,6 +144,29 @@ export async function placeIn(tabId: number, frameId: number, file: string, own 
   await chrome.scripting.executeScript({ target: { tabId, frameIds: [frameId] }, files: [file], world: own ? "ISOLATED" : "MAIN", injectImmediately: true });
 }
 
+/** The same in the page's own world of several frames; of one that is gone there is nothing. */
+export async function runInEach<A, R>(tabId: number, frameIds: number[], run: (argument: A) => R, argument: A): Promise<(Awaited<R> | undefined)[]> {
+  const injection = { func: run as (...args: unknown[]) => unknown, args: [argument], world: "MAIN" as const, injectImmediately: true };
+  const found = await chrome.scripting.executeScript({ target: { tabId, frameIds }, ...injection }).catch(() => undefined);
+  if (found !== undefined) return found.map(({ result }) => (result ?? undefined) as Awaited<R> | undefined);
+  return Promise.all(frameIds.map((frameId) => runIn(tabId, frameId, run, argument, false).catch(() => undefined)));
+}
+
+/** What Chromium calls the file that is in documents before their scripts. */
+const EARLY = "harbor-early";
+
+/**
+ * Has one of our files in the page's own world of each document of these hosts, before its scripts; of none where there are none.
+ * Firefox is asked at each document, and is in time.
+ */
+export async function placeEarly(file: string, hosts: string[]): Promise<void> {
+  if (__BROWSER__ !== "chrome") return;
+  const there = (await chrome.scripting.getRegisteredContentScripts({ ids: [EARLY] })).length > 0;
+  if (hosts.length === 0) return there ? chrome.scripting.unregisterContentScripts({ ids: [EARLY] }) : undefined;
+  const script = { id: EARLY, js: [file], matches: hosts.map((host) => `*://${host}/*`), allFrames: true, runAt: "document_start" as const, world: "MAIN" as const };
+  await (there ? chrome.scripting.updateContentScripts([script]) : chrome.scripting.registerContentScripts([{ ...script, persistAcrossSessions: false }]));
+}
+
 export interface FrameView {
   frameId: number;
   parentFrameId: number;

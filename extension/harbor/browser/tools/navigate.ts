@@ -9,7 +9,7 @@ export const navigate: Tool = async (hand) => {
   const url = texts(args, "url");
   const kind = texts(args, "type") ?? "url";
   if (kind === "url" && url === undefined) throw new ToolError("the argument url is missing");
-  watch.going(tab.id, kind === "url" ? (url ?? "") : "");
+  await watch.going(tab.id, kind === "url" ? (url ?? "") : "");
   await go(hand, kind, url);
   const outcome = await arrived(hand, "The page is there.");
   const status = watch.statusOf(tab.id);
