@@ -6,6 +6,7 @@
 import assert from "node:assert/strict";
 import type { Given } from "../driver/mcp_client.ts";
 import { FRAMEWORKS, frameworkPage } from "./frameworks.ts";
+import { ACTING } from "./tasks_acting.ts";
 import { READING } from "./tasks_reading.ts";
 
 /** What a task is done with. */
@@ -486,4 +487,5 @@ export const TASKS: Task[] = [
     },
   },
   ...READING,
+  ...ACTING,
 ];

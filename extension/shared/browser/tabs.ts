@@ -175,7 +175,23 @@ export interface FrameView {
 
 export async function framesOf(tabId: number): Promise<FrameView[]> {
   const frames = (await chrome.webNavigation.getAllFrames({ tabId })) ?? [];
-  return frames.map(({ frameId, parentFrameId, url }) => ({ frameId, parentFrameId, url }));
+  const known = frames.map(({ frameId, parentFrameId, url }) => ({ frameId, parentFrameId, url }));
+  if (!restored.has(tabId)) return known;
+  const lost = (await Promise.race([framesThatRun(tabId), new Promise<[]>((done) => setTimeout(() => done([]), FRAMES_MS))])).filter(({ frameId }) => !known.some((frame) => frame.frameId === frameId));
+  return [...known, ...lost];
+}
+
+/** Tabs whose page came back out of the browser's memory: Chromium names no frames of such a page. */
+const restored = new Set<number>();
+
+/** How long frames are waited for that the browser does not name, in milliseconds. */
+const FRAMES_MS = 1_000;
+
+/** The frames in which something may run. One without an address is where its maker is, which it says itself. */
+async function framesThatRun(tabId: number): Promise<FrameView[]> {
+  const func = () => (location.origin === "null" ? self.origin : location.href);
+  const found = await chrome.scripting.executeScript({ target: { tabId, allFrames: true }, func, injectImmediately: true }).catch(() => []);
+  return found.flatMap(({ frameId, result }) => (typeof result === "string" ? [{ frameId, parentFrameId: -1, url: result }] : []));
 }
 
 export interface Navigation {
@@ -232,7 +248,10 @@ export interface RequestView {
 export function listen(listener: TabListener): void {
   const { webNavigation } = chrome;
   webNavigation.onBeforeNavigate.addListener(({ tabId, frameId, url }) => listener.before({ tabId, frameId, url }));
-  webNavigation.onCommitted.addListener(({ tabId, frameId, url }) => listener.committed({ tabId, frameId, url }));
+  webNavigation.onCommitted.addListener(({ tabId, frameId, url, transitionQualifiers }) => {
+    if (frameId === 0) (transitionQualifiers?.includes("forward_back") ? restored.add(tabId) : restored.delete(tabId));
+    listener.committed({ tabId, frameId, url });
+  });
   webNavigation.onHistoryStateUpdated.addListener(({ tabId, frameId, url }) => listener.moved({ tabId, frameId, url }));
   webNavigation.onReferenceFragmentUpdated.addListener(({ tabId, frameId, url }) => listener.moved({ tabId, frameId, url }));
   // A page that comes back out of the browser's memory is there at once.
@@ -247,7 +266,10 @@ export function listen(listener: TabListener): void {
   void chrome.tabs.query({ active: true }).then((tabs) => {
     for (const { id, windowId } of tabs) if (id !== undefined) listener.shown(id, windowId);
   });
-  chrome.tabs.onRemoved.addListener((tabId) => listener.closed(tabId));
+  chrome.tabs.onRemoved.addListener((tabId) => {
+    restored.delete(tabId);
+    listener.closed(tabId);
+  });
   chrome.tabs.onReplaced.addListener((tabId, before) => listener.replaced(tabId, before));
   chrome.tabs.onUpdated.addListener((tabId, changed) => {
     if (changed.groupId !== undefined) listener.grouped(tabId, changed.groupId);

@@ -26,7 +26,10 @@ export interface Click {
 }
 
 /** A name for people: role, name, ref. */
-export const named = (element: Element): string => `${roleOf(element)}${nameOf(element) === "" ? "" : ` ${JSON.stringify(nameOf(element))}`} [ref=${refOf(element)}]`;
+export function named(element: Element): string {
+  const [role, name] = [roleOf(element), nameOf(element)];
+  return `${role}${name === "" ? "" : ` ${JSON.stringify(name)}`} [ref=${refOf(element, role)}]`;
+}
 
 /** Brings an element to where it can be pointed at; the place. */
 export async function pointAt(element: Element): Promise<Point> {

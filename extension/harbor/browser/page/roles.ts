@@ -76,6 +76,9 @@ export const isGauge = (role: string): boolean => role === "meter" || role === "
 export const isLabelled = (element: Element): boolean =>
   ["aria-label", "aria-labelledby", "title"].some((name) => element.hasAttribute(name)) || titleOf(element) !== null;
 
+/** What it is called where it is told of: of what has no role for a name, only what it is labelled with. */
+export const calledOf = (element: Element, role: string): string => (isNamed(role) || isLabelled(element) ? nameOf(element) : "");
+
 export type Field = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement;
 
 export const isField = (element: Element): element is Field =>

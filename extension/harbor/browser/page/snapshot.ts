@@ -6,7 +6,7 @@
 
 import { isVeiled } from "./hiding.ts";
 import { refOf } from "./refs.ts";
-import { formOf, isField, isGauge, isInteractive, isLabelled, isNamed, isNamedByContent, isPlace, nameOf, roleOf, statesOf, valueOf } from "./roles.ts";
+import { calledOf, formOf, isField, isGauge, isInteractive, isNamed, isNamedByContent, isPlace, roleOf, statesOf, valueOf } from "./roles.ts";
 import { childrenOf, isGone, isInView, isMoved, isMovedAround, isUnseen, parentOf } from "./tree.ts";
 
 export type Filter = "all" | "interactive" | "viewport";
@@ -92,8 +92,9 @@ function build(element: Element, { budget, filter, boxes, into, unseen, pointer,
     for (const child of separated(element, style, children)) into.push(child);
     return;
   }
-  const name = hidden && role === "img" ? "" : calledIn(element, role, isHand, filter);
-  const item: Item = { role, name, ref: isUsed || isPlace(role) ? refOf(element, role, name) : undefined, states: statesOf(element, role), props: propsOf(element), children };
+  const called = isNamed(role) || isHand ? calledOf(element, role) : "";
+  const name = hidden && role === "img" ? "" : called === "" && isHand && filter === "interactive" ? shortText(element) : called;
+  const item: Item = { role, name, ref: isUsed || isPlace(role) ? refOf(element, role, called) : undefined, states: statesOf(element, role), props: propsOf(element), children };
   if (isHand) item.states.push("clickable");
   if (boxes && item.ref !== undefined) item.states.push(boxOf(element));
   if (element instanceof HTMLIFrameElement) {
@@ -103,11 +104,7 @@ function build(element: Element, { budget, filter, boxes, into, unseen, pointer,
   into.push(item);
 }
 
-/** What it is called in a snapshot; of what a page has made clickable also what it is labelled with. */
-function calledIn(element: Element, role: string, isHand: boolean, filter: Filter): string {
-  const name = isNamed(role) || (isHand && isLabelled(element)) ? nameOf(element) : "";
-  return name === "" && isHand && filter === "interactive" ? (element.textContent ?? "").replace(/\s+/g, " ").trim().slice(0, 100) : name;
-}
+const shortText = (element: Element): string => (element.textContent ?? "").replace(/\s+/g, " ").trim().slice(0, 100);
 
 /** What can be used in a drawing; its words are not read. An icon has nothing of its own. */
 function drawing(element: SVGElement, within: Build): void {
