@@ -5,6 +5,8 @@
 import assert from "node:assert/strict";
 import type { Task } from "./tasks.ts";
 
+const LOG = "<p id=out role=status></p><script>const say = (text) => { document.querySelector('#out').textContent += text + ';'; };</script>";
+
 export const ACTING: Task[] = [
   {
     name: "a ref whose element was made into another thing is refused",
@@ -55,5 +57,76 @@ export const ACTING: Task[] = [
       await agent.do("navigate_back");
     },
     is: "window.hits >= 1 && document.querySelector('iframe').contentDocument.body.dataset.pressed === 'yes'",
+  },
+  {
+    name: "the page is told of the focus, and of what was entered, though nobody looks",
+    page: `${LOG}<input id=a aria-label=One onfocus="say('F')" onblur="say('B')" onchange="say('C ' + value)"><input id=b aria-label=Two onfocus="say('F2')"><div role=button tabindex=0 onfocusin="say('in')" onfocusout="say('out')">Three</div><p style="height:40px">Nothing</p>`,
+    async run(agent) {
+      await agent.do("click", { target: "#a" });
+      await agent.do("press_key", { key: "x" });
+      await agent.do("type", { target: "#b", text: "y" });
+      await agent.do("press_key", { key: "Tab" });
+      await agent.do("click", { target: "p:nth-of-type(2)" });
+    },
+    is: "document.querySelector('#out').textContent === 'F;C x;B;F2;in;out;'",
+  },
+  {
+    name: "keys move the caret, the choice and the value",
+    page: `${LOG}<input id=text value="one two"><textarea id=area>first\nsecond</textarea><input id=range type=range min=0 max=10 value=5 onchange="say(value)"><input id=number type=number value=1 onchange="say(value)">
+      <select id=list onchange="say(value)"><option>a</option><option disabled>b</option><option>c</option></select><label><input type=radio name=r id=r1 checked>R1</label><label><input type=radio name=r id=r2 onclick="say('r2')">R2</label>
+      <div id=editor contenteditable>word</div><dialog id=top><button id=inside>Inside</button></dialog>`,
+    async run(agent) {
+      const keys = async (target: string, ...all: string[]) => {
+        await agent.do("click", { target });
+        for (const key of all) await agent.do("press_key", { key });
+      };
+      await keys("#text", "Home", "ArrowRight", "Shift+End", "X", "Control+ArrowLeft", "Y");
+      await keys("#area", "Control+End", "ArrowUp", "Home", "Z", "Control+Backspace", "W");
+      for (const [target, ...all] of [["#range", "ArrowRight", "PageUp", "End", "ArrowLeft"], ["#number", "ArrowUp"], ["#list", "ArrowDown"]] as const) await keys(target, ...all);
+      await keys("#r1", "ArrowDown");
+      await keys("#editor", "Home", "A", "End", "B");
+      const unknown = await agent.do("press_key", { key: "Control+P" });
+      assert.match(unknown.text, /what the browser itself would do at this key was not done/);
+    },
+    is: `text.value === 'YoX' && area.value === 'Wfirst\\nsecond' && document.querySelector('#out').textContent === '6;7;10;9;2;c;r2;' && r2.checked && editor.textContent === 'AwordB'`,
+  },
+  {
+    name: "a field behind a drawn one is set, and what a page refuses is not",
+    page: `<div style="position:relative"><select id=list aria-label=Size style="position:absolute;clip:rect(0 0 0 0);width:1px;height:1px" onchange="window.size = value"><option>S</option><option>L</option><option disabled>XL</option></select><div style="position:absolute;inset:0;height:20px">drawn</div></div>
+      <div style="position:relative;height:30px"><input type=checkbox id=box aria-label=News><div style="position:absolute;inset:0;background:#ccc"></div></div>
+      <input id=short aria-label=Short maxlength=3><input id=digits aria-label=Digits onbeforeinput="if (/\\D/.test(event.data ?? '')) event.preventDefault()">`,
+    async run(agent) {
+      await agent.do("select_option", { target: await agent.ref("combobox", "Size"), values: ["L"] });
+      const refused = await agent.call("select_option", { target: "#list", values: ["XL"] });
+      assert.ok(refused.isError && /option "XL".* is disabled/.test(refused.text), refused.text);
+      await agent.do("fill_form", { fields: [{ target: "#box", name: "News", type: "checkbox", value: "true" }] });
+      assert.match((await agent.do("type", { target: "#short", text: "abcdef" })).text, /NOT as wanted.*has "abc"/);
+      assert.match((await agent.do("type", { target: "#digits", text: "abc" })).text, /NOT as wanted.*has ""/);
+      await agent.do("type", { target: "#digits", text: "12" });
+    },
+    is: "window.size === 'L' && list.value === 'L' && box.checked && short.value === 'abc' && digits.value === '12'",
+  },
+  {
+    name: "what a page sets back is looked at again",
+    page: `${[0, 50, 300].map((ms) => `<select id=s${ms} aria-label=Size onchange="setTimeout(() => { this.value = 'S' }, ${ms})"><option>S</option><option>L</option></select>`).join("")}
+      <select id=sf onchange="fetch('/two').then((answer) => answer.text()).then(() => { this.value = 'S' })"><option>S</option><option>L</option></select><input type=checkbox id=box aria-label=News onchange="setTimeout(() => { this.checked = false }, 20)">`,
+    async run(agent) {
+      for (const target of ["#s0", "#s50", "#sf"]) assert.match((await agent.do("select_option", { target, values: ["L"] })).text, /NOT as wanted.*has "S" chosen/, target);
+      assert.match((await agent.do("fill_form", { fields: [{ target: "#box", name: "News", type: "checkbox", value: "true" }] })).text, /NOT as wanted.*is not ticked/);
+      assert.match((await agent.do("select_option", { target: "#s300", values: ["L"] })).text, /has "L" chosen/);
+      // Chromium runs the timers of a hidden tab once a second.
+      for (let time = 0; time < 20; time += 1) if (/NOT as it was: combobox "Size".* had "L" and has "S" now/.test((await agent.do("wait_for", { time: 0.1 })).text + (await agent.do("find", { text: "Size" })).text)) return;
+      assert.fail("it was not told");
+    },
+  },
+  {
+    name: "text is selected by dragging, pressing twice and keys",
+    page: `<p id=p style="font:20px monospace;margin:0;width:max-content">alpha beta gamma</p><script>document.addEventListener("selectionchange", () => { const text = String(getSelection()); if (text) window.last = text; });</script><i id=end style="display:inline-block;width:300px">end</i>`,
+    async run(agent) {
+      assert.match((await agent.do("click", { target: "#p", doubleClick: true })).text, /selected: "beta"/);
+      assert.match((await agent.do("drag", { startTarget: "#p", endTarget: "#end" })).text, /selected: "/);
+      assert.match((await agent.do("press_key", { key: "Control+a" })).text, /selected: "alpha beta gamma/);
+    },
+    is: "String(getSelection()).includes('alpha beta gamma')",
   },
 ];

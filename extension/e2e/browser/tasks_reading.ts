@@ -80,12 +80,12 @@ export const READING: Task[] = [
         assert.match(text, /\[error\] early/);
         assert.match(text, /\[error\].*thrown/);
       }
-      assert.match((await agent.do("console_messages")).text, /\[warn\] from the frame/);
       const ask = await agent.ref("button", "Ask");
       assert.match((await agent.do("click", { target: ask })).text, /confirm "in frame\?" was dismissed/);
       await agent.do("handle_dialog", { accept: true });
       assert.match((await agent.do("click", { target: ask })).text, /confirm "in frame\?" was accepted/);
       assert.match((await agent.do("click", { target: ask })).text, /confirm "in frame\?" was dismissed/);
+      assert.match((await agent.do("console_messages")).text, /\[warn\] from the frame/);
     },
     is: "document.querySelector('iframe').contentDocument.title === 'false;true;false;'",
   },

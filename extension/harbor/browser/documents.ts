@@ -39,6 +39,8 @@ export interface Surely {
   leaves(tabId: number, frameId: number): { gone: Promise<void>; stop(): void };
   /** Where the document that the tab shows is, if it may be used. */
   allowed(tabId: number): Promise<string | undefined>;
+  /** Says something of the tab with its next answer. */
+  tell(tabId: number, note: string): void;
   /** Whether the tab's session may use a document from there. */
   may(tabId: number, place: string): Promise<boolean>;
 }
@@ -119,6 +121,7 @@ export class Documents {
   #replied<N extends Name>(tabId: number, frameId: number, answer: Answer<N>): Replies[N] {
     this.#places.set(answer.generation, { tabId, frameId });
     this.secrets.note(tabId, frameId, answer.secrets);
+    for (const note of answer.notes) this.#surely.tell(tabId, note);
     if ("failure" in answer) throw new ToolError(answer.failure.message);
     return this.secrets.without([tabId], answer.reply);
   }

@@ -15,6 +15,9 @@ import type { Watch } from "./watch.ts";
 /** How long a document that an action has begun is waited for, in milliseconds. */
 export const LOAD_MS = 10_000;
 
+/** How long it may take until the browser tells of what a page says that it has begun, in milliseconds. */
+const BEGIN_MS = 300;
+
 /** How much of a snapshot an answer has, in characters. */
 export const SNAPSHOT_CHARS = 20_000;
 
@@ -53,6 +56,8 @@ export async function acted<N extends Acting>(hand: Hand, said: string, target: 
   try {
     const done = (await inDocument(hand, target, name, options)) as Done;
     lines.push(...done.lines);
+    // What it began the browser tells a little later.
+    if (done.begun !== undefined) await hand.watch.begins(hand.tab.id, done.begun, BEGIN_MS);
   } catch (error) {
     if (!(error instanceof WentAway)) throw error;
     // A page may close its tab.

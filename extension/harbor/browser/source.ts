@@ -89,6 +89,7 @@ export class BrowserSource {
     this.#documents = new Documents({
       leaves: (tabId, frameId) => this.#watch.leaves(tabId, frameId),
       allowed: (tabId) => this.#places.allowed(tabId),
+      tell: (tabId, note) => this.#watch.note(tabId, note),
       may: (tabId, place) => this.#places.may(this.#watch.sessionOf(tabId) ?? "", tabId, place),
     }, store);
     this.#snapshots = new Snapshots(this.#documents);

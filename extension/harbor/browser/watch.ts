@@ -27,6 +27,10 @@ interface Watched {
   /** How many documents its frames have shown. */
   commits: number;
   waiting: Set<() => void>;
+  /** When its page opened another tab last. */
+  openedAt: number;
+  /** Called when it sets out, or opens another tab. */
+  beginning: Set<() => void>;
   /** Called when the document of a frame is replaced. */
   leaving: Set<{ frameId: number; go(): void }>;
   status: number | undefined;
@@ -64,14 +68,14 @@ export class Watch implements TabListener {
 
   add(tabId: number, session: string): void {
     if (this.#tabs.get(tabId)?.session === session) return;
-    this.#tabs.set(tabId, { session, events: [], requests: [], going: "no", asked: "", begun: 0, commits: 0, waiting: new Set(), leaving: new Set(), status: undefined, hosts: new Set() });
+    this.#tabs.set(tabId, { session, events: [], requests: [], going: "no", asked: "", begun: 0, commits: 0, waiting: new Set(), openedAt: 0, beginning: new Set(), leaving: new Set(), status: undefined, hosts: new Set() });
   }
 
   drop(tabId: number): void {
     const watched = this.#tabs.get(tabId);
     this.#tabs.delete(tabId);
     void this.#hosts();
-    for (const go of [...(watched?.waiting ?? [])]) go();
+    for (const go of [...(watched?.waiting ?? []), ...(watched?.beginning ?? [])]) go();
     for (const { go } of [...(watched?.leaving ?? [])]) go();
   }
 
@@ -124,6 +128,21 @@ export class Watch implements TabListener {
     });
   }
 
+  /** Waits, at most so many milliseconds, until the tab is going elsewhere, or has opened another one. */
+  async begins(tabId: number, what: "leaving" | "opening", most: number): Promise<void> {
+    const watched = this.#tabs.get(tabId);
+    if (watched === undefined || (what === "leaving" ? watched.going !== "no" : Date.now() - watched.openedAt < most)) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(done, most);
+      function done(): void {
+        clearTimeout(timer);
+        watched?.beginning.delete(done);
+        resolve();
+      }
+      watched.beginning.add(done);
+    });
+  }
+
   /** From now on the tab counts as going, until something of it has come. It is to go once this has settled. */
   async going(tabId: number, url: string): Promise<void> {
     const watched = this.#tabs.get(tabId);
@@ -160,6 +179,7 @@ export class Watch implements TabListener {
     const watched = this.#tabs.get(tabId);
     if (watched === undefined || (watched.going === "asked" && this.#isOfBefore(watched, url))) return;
     void this.#goesTo(watched, url);
+    for (const go of [...watched.beginning]) go();
     if (frameId !== 0) return;
     Object.assign(watched, { going: "begun", asked: url, begun: watched.begun + 1 });
     this.#react.setsOut(watched.session, tabId, url);
@@ -213,6 +233,9 @@ export class Watch implements TabListener {
     this.add(tabId, session);
     // Where it goes is told of the tab itself, once that was judged.
     this.note(openerId, `the page opened tab ${tabId}`);
+    const opener = this.#tabs.get(openerId);
+    if (opener !== undefined) opener.openedAt = Date.now();
+    for (const go of [...(opener?.beginning ?? [])]) go();
     this.#react.opened(session, tabId, openerId, url);
   }
 
