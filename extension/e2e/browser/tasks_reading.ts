@@ -89,4 +89,31 @@ export const READING: Task[] = [
     },
     is: "document.querySelector('iframe').contentDocument.title === 'false;true;false;'",
   },
+  {
+    name: "what is no page is not said to be there, and the network list is of this page",
+    page: `<title>Here</title><a href="/file">Get it</a><a href="/none">Nothing</a><img src="/lost.png"><script>fetch("/data")</script>`,
+    async run(agent) {
+      await agent.do("wait_for", { time: 0.2 });
+      const { text } = await agent.do("network_requests");
+      assert.match(text, /GET \S+\/task\/\d+ => 200/);
+      assert.match(text, /GET \S+\/lost\.png => 404/);
+      assert.match(text, /GET \S+\/data => 200/);
+      for (const [name, said] of [["Get it", /is a file/], ["Nothing", /answered 204/]] as const) {
+        const clicked = await agent.do("click", { target: await agent.ref("link", name) });
+        assert.match(clicked.text + (await agent.do("find", { text: name })).text, said);
+      }
+      for (const [path, said] of [["/file", /Not shown: it is a file.* shows the page before/], ["/none", /Not shown: the server answered 204/]] as const) {
+        const given = await agent.do("navigate", { url: `${agent.site}${path}` });
+        assert.match(given.text, said);
+        assert.match(given.structured["page"].url, /\/task\//);
+      }
+      for (const url of [`${agent.site}/loop`, "http://nothing.invalid/"]) {
+        const given = await agent.call("navigate", { url });
+        assert.ok(given.isError && /Not shown: the page could not be loaded: /.test(given.text), given.text);
+      }
+      assert.match((await agent.do("navigate", { url: `${agent.site}/two` })).text, /The page is there\. HTTP status 200/);
+      assert.doesNotMatch((await agent.do("network_requests", { static: true })).text, /data|lost/);
+    },
+    is: "document.title === 'Two'",
+  },
 ];

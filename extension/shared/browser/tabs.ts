@@ -202,6 +202,7 @@ export interface Navigation {
 
 /** Firefox gives the document's address, Chromium its origin. */
 interface Asked {
+  requestId: string;
   tabId: number;
   method: string;
   url: string;
@@ -228,11 +229,15 @@ export interface TabListener {
   shown(tabId: number, windowId: number): void;
   /** It was taken out of its group, or into another one; -1 for none. */
   grouped(tabId: number, groupId: number): void;
+  /** What came for a tab's own document begins. `isFile`: it is to be saved. */
+  responded(response: { tabId: number; status: number; isFile: boolean }): void;
   answered(request: RequestView): void;
 }
 
 /** A request of a page, as far as the browser tells. */
 export interface RequestView {
+  /** What the browser calls it. */
+  id: string;
   tabId: number;
   method: string;
   url: string;
@@ -275,10 +280,19 @@ export function listen(listener: TabListener): void {
     if (changed.groupId !== undefined) listener.grouped(tabId, changed.groupId);
   });
   const filter = { urls: TOOL_PERMISSIONS.origins };
-  const seen = ({ tabId, method, url, type, timeStamp, ...of }: Asked) => {
+  const seen = ({ requestId: id, tabId, method, url, type, timeStamp, ...of }: Asked) => {
     const from = of.documentUrl ?? of.initiator;
-    return { tabId, method, url, kind: type, at: timeStamp, ...(from === undefined ? {} : { from }) };
+    return { id, tabId, method, url, kind: type, at: timeStamp, ...(from === undefined ? {} : { from }) };
   };
+  const isFile = ({ name, value }: { name: string; value?: string }) => name.toLowerCase() === "content-disposition" && /^\s*attachment/i.test(value ?? "");
+  chrome.webRequest.onHeadersReceived.addListener(
+    ({ tabId, statusCode, responseHeaders = [] }) => {
+      listener.responded({ tabId, status: statusCode, isFile: responseHeaders.some(isFile) });
+      return undefined;
+    },
+    { ...filter, types: ["main_frame"] },
+    ["responseHeaders"],
+  );
   chrome.webRequest.onCompleted.addListener((details) => listener.answered({ ...seen(details), status: details.statusCode }), filter);
   chrome.webRequest.onErrorOccurred.addListener((details) => listener.answered({ ...seen(details), error: details.error }), filter);
 }
