@@ -129,4 +129,15 @@ export const ACTING: Task[] = [
     },
     is: "String(getSelection()).includes('alpha beta gamma')",
   },
+  {
+    name: "pictures are taken in a row, and the page stays where it was",
+    page: `<h1>Top</h1><div style="height:150vh">Middle</div>`,
+    async run(agent) {
+      await agent.do("tabs", { action: "select", background: false });
+      await agent.do("scroll", { amount: 100 });
+      for (let time = 0; time < 3; time += 1) assert.equal((await agent.do("take_screenshot", { type: "jpeg" })).images.length, 1);
+      assert.equal((await agent.do("take_screenshot", { fullPage: true, type: "jpeg" })).images.length, 1);
+    },
+    is: "scrollY === 100",
+  },
 ];

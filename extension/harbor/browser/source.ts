@@ -274,13 +274,16 @@ export class BrowserSource {
   }
 
   /** What the browser has thrown out of memory is there again when it is used. */
-  async #loadAgain(session: string, { id }: TabView): Promise<TabView> {
-    await this.#watch.going(id, "");
-    await reload(id);
+  async #loadAgain(session: string, tab: TabView): Promise<TabView> {
+    const { id } = __BROWSER__ === "chrome" ? await this.#members.renewed(session, tab) : tab;
+    if (id === tab.id) {
+      await this.#watch.going(id, "");
+      await reload(id);
+    }
     await this.#watch.settled(id, LOAD_MS);
-    const tab = await this.#places.here(session, id);
-    if (tab === undefined) throw new ToolError(closed(id));
-    return tab;
+    const again = await this.#places.here(session, id);
+    if (again === undefined) throw new ToolError(closed(id));
+    return again;
   }
 
   async #event(event: string, fields: Told): Promise<Said> {

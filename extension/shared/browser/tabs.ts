@@ -297,11 +297,32 @@ export function listen(listener: TabListener): void {
   chrome.webRequest.onErrorOccurred.addListener((details) => listener.answered({ ...seen(details), error: details.error }), filter);
 }
 
+/** Chromium gives so many pictures of what windows show within so long, in milliseconds. */
+const PICTURES = 2;
+const PICTURES_MS = 1_050;
+
+let queue: Promise<unknown> = Promise.resolve();
+const taken: number[] = [];
+
+/** Takes a picture when it is the next one's turn. */
+function inTurn<T>(take: () => Promise<T>): Promise<T> {
+  const next = queue.then(async () => {
+    const rest = (taken.at(-PICTURES) ?? 0) + PICTURES_MS - Date.now();
+    if (rest > 0) await new Promise((done) => setTimeout(done, rest));
+    taken.splice(0, taken.length - PICTURES + 1);
+    // The browser counts from when it was asked.
+    taken.push(Date.now());
+    return take();
+  });
+  queue = next.catch(() => undefined);
+  return next;
+}
+
 /** What is to be seen of a tab, a PNG as a data URL; nothing where the browser draws no tab that is not shown. */
 export async function pictureOf(tab: TabView): Promise<string | undefined> {
   if (__BROWSER__ === "firefox") {
     const firefox = chrome as unknown as { tabs: { captureTab(id: number, options: object): Promise<string> } };
     return firefox.tabs.captureTab(tab.id, { format: "png" });
   }
-  return tab.active ? chrome.tabs.captureVisibleTab(tab.windowId, { format: "png" }) : undefined;
+  return tab.active ? inTurn(() => chrome.tabs.captureVisibleTab(tab.windowId, { format: "png" })) : undefined;
 }

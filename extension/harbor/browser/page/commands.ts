@@ -23,7 +23,7 @@ export interface Commands {
   select: { target: string; values: string[] };
   fill: { target: string; kind: string; value: string; site?: string | undefined };
   drag: { from: string; to: string; fromAt?: Offset | undefined; toAt?: Offset | undefined };
-  scroll: { target?: string | undefined; to?: "top" | "bottom" | undefined; x: number; y: number };
+  scroll: { target?: string | undefined; to?: "top" | "bottom" | "place" | undefined; x: number; y: number };
   has: { text?: string | undefined; gone?: string | undefined; target?: string | undefined };
   place: { target?: string | undefined };
   veil: { over: "all" | "secrets" | "nothing" };
@@ -47,7 +47,7 @@ export interface Replies {
   veil: { over: string };
   note: Record<string, never>;
   /** In CSS pixels of the window; the page's size, and how many pixels of a picture one of them is. */
-  place: { x: number; y: number; width: number; height: number; pageWidth: number; pageHeight: number; windowWidth: number; windowHeight: number; ratio: number };
+  place: { x: number; y: number; width: number; height: number; pageWidth: number; pageHeight: number; windowWidth: number; windowHeight: number; scrolledX: number; scrolledY: number; ratio: number };
 }
 
 /** What an action did. */

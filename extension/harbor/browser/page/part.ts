@@ -17,7 +17,7 @@ import { beginDocument, resolve } from "./refs.ts";
 import { noteSecrets, secretValues, withoutSecrets } from "./secrets.ts";
 import { snapshotOf } from "./snapshot.ts";
 import { focused, openClosedRoots, parentOf } from "./tree.ts";
-import { veil } from "./veil.ts";
+import { drawn, veil } from "./veil.ts";
 
 openClosedRoots(closedShadowRoot);
 
@@ -55,7 +55,7 @@ const ways: { [N in Name]: (options: Commands[N]) => Promise<Replies[N]> | Repli
     if (target !== undefined) element.scrollIntoView({ block: "center", inline: "center", behavior: "instant" });
     const { x, y, width, height } = element.getBoundingClientRect();
     const { scrollWidth, scrollHeight } = document.documentElement;
-    return { x, y, width, height, pageWidth: scrollWidth, pageHeight: scrollHeight, windowWidth: innerWidth, windowHeight: innerHeight, ratio: devicePixelRatio };
+    return { x, y, width, height, pageWidth: scrollWidth, pageHeight: scrollHeight, windowWidth: innerWidth, windowHeight: innerHeight, scrolledX: scrollX, scrolledY: scrollY, ratio: devicePixelRatio };
   },
 };
 
@@ -89,11 +89,12 @@ async function scroll({ target, to, x, y }: Commands["scroll"]): Promise<Replies
   }
   const box = scrollable(element);
   const before = { x: box.scrollLeft, y: box.scrollTop };
-  if (to !== undefined) box.scrollTo({ top: to === "top" ? 0 : box.scrollHeight, behavior: "instant" });
+  if (to === "place") box.scrollTo({ left: x, top: y, behavior: "instant" });
+  else if (to !== undefined) box.scrollTo({ top: to === "top" ? 0 : box.scrollHeight, behavior: "instant" });
   else box.scrollBy({ left: x, top: y, behavior: "instant" });
   // A tab that is not shown is not drawn, and the browser tells of scrolling when it draws.
   if (document.visibilityState !== "visible") (box === document.scrollingElement ? document : box).dispatchEvent(new Event("scroll", { bubbles: box === document.scrollingElement }));
-  await turn();
+  await (document.visibilityState === "visible" ? drawn() : turn());
   const moved = box.scrollLeft !== before.x || box.scrollTop !== before.y;
   const left = Math.max(0, Math.round(box.scrollHeight - box.clientHeight - box.scrollTop));
   return { lines: [moved ? `scrolled to ${Math.round(box.scrollTop)} of ${box.scrollHeight} pixels; ${left} below` : "nothing moved: it is already at its end"] };
