@@ -3,6 +3,7 @@
 // Owns the pages and what has to have come of each task. Must never hold a task of reading.
 
 import assert from "node:assert/strict";
+import { EDITORS_PAGE } from "./editors.ts";
 import type { Task } from "./tasks.ts";
 
 const LOG = "<p id=out role=status></p><script>const say = (text) => { document.querySelector('#out').textContent += text + ';'; };</script>";
@@ -128,6 +129,19 @@ export const ACTING: Task[] = [
       assert.match((await agent.do("press_key", { key: "Control+a" })).text, /selected: "alpha beta gamma/);
     },
     is: "String(getSelection()).includes('alpha beta gamma')",
+  },
+  {
+    name: "slate, lexical and prosemirror take text, and have what they show",
+    page: EDITORS_PAGE,
+    async run(agent) {
+      for (const name of ["Slate", "Lexical", "ProseMirror"]) {
+        const target = await agent.ref("textbox", name);
+        const { text } = await agent.do("type", { target, text: "two\nlines 😀" });
+        assert.doesNotMatch(text, /NOT as wanted/, name);
+        for (const key of ["Control+End", "a", "b", "Backspace", "!"]) await agent.do("press_key", { key });
+      }
+    },
+    is: "[...models(), ...shown()].every((text) => text === 'two\\nlines 😀a!')",
   },
   {
     name: "pictures are taken in a row, and the page stays where it was",

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { KEPT } from "../../harbor/browser/page/commands.ts";
 import { agentOf, allowed, client } from "../browser/clients.ts";
+import { editorScripts } from "../browser/editors.ts";
 import { frameworkScripts } from "../browser/frameworks.ts";
 import { type Agent, TASKS, type Task } from "../browser/tasks.ts";
 import { type Page, until } from "../driver/browser.ts";
@@ -13,7 +14,7 @@ import { type World, inBrowsers } from "../driver/world.ts";
 
 const FRAME = `<button onclick="document.body.dataset.pressed = 'yes'">Frame button</button>`;
 
-const scripts = await frameworkScripts();
+const scripts = new Map([...(await frameworkScripts()), ...(await editorScripts())]);
 
 /** A page for each task, by its number; and a few that tasks lead to. */
 function answers(path: string): ReturnType<Answers> {

@@ -9,7 +9,7 @@ import { moveBy } from "./key_acts.ts";
 import { charNumber, keyNumber } from "./key_numbers.ts";
 import { isField } from "./roles.ts";
 import { focused, parentOf } from "./tree.ts";
-import { insert, newLine } from "./typing.ts";
+import { insert, newLine, remove } from "./typing.ts";
 
 const CODES: { [key: string]: string } = { " ": "Space", Enter: "Enter", Tab: "Tab", Escape: "Escape", Backspace: "Backspace", Delete: "Delete" };
 
@@ -64,7 +64,7 @@ async function act(target: Element, key: string, modifiers: Set<string>, isPlain
   if (key === "Enter") await enter(target);
   else if (key === "Tab") tab(modifiers.has("Shift") ? -1 : 1);
   else if (key === "Escape") escape();
-  else if ((key === "Backspace" || key === "Delete") && isText(target)) remove(target, key, false);
+  else if ((key === "Backspace" || key === "Delete") && isText(target)) await removeBy(target, key, false);
   else if (isText(target) && key.length === 1) await insert(target, key);
   else if (key === " " && target instanceof HTMLElement && target.matches("button, input, summary, [role=button]")) target.click();
   else if (["PageDown", "PageUp", "Home", "End", "ArrowDown", "ArrowUp", " "].includes(key) && !isText(target)) scrollByKey(target, key);
@@ -73,21 +73,20 @@ async function act(target: Element, key: string, modifiers: Set<string>, isPlain
 }
 
 /** With Control: what browsers do in texts. What is on the clipboard is the person's. */
-function command(target: Element, key: string, shift: boolean): boolean {
+async function command(target: Element, key: string, shift: boolean): Promise<boolean> {
   if (key === "a") return isField(target) && isText(target) ? ((target as unknown as HTMLInputElement).select(), true) : document.execCommand("selectAll");
   if (!isText(target)) return false;
   if (key === "z" || key === "y") return document.execCommand(key === "y" || shift ? "redo" : "undo");
-  if (key === "backspace" || key === "delete") return remove(target, key === "delete" ? "Delete" : "Backspace", true);
+  if (key === "backspace" || key === "delete") return removeBy(target, key === "delete" ? "Delete" : "Backspace", true);
   const styles: { [key: string]: string } = { b: "bold", i: "italic", u: "underline" };
   const style = styles[key];
   return style !== undefined && !isField(target) && document.execCommand(style);
 }
 
 /** Deletes what is selected, or the letter or word beside the caret. */
-function remove(target: HTMLElement, key: "Backspace" | "Delete", byWord: boolean): true {
-  noteEdit(target);
+async function removeBy(target: HTMLElement, key: "Backspace" | "Delete", byWord: boolean): Promise<true> {
   if (byWord && (!isField(target) || isCollapsed(target as HTMLInputElement))) moveBy(target, key === "Delete" ? "ArrowRight" : "ArrowLeft", { shift: true, control: true });
-  document.execCommand(key === "Delete" ? "forwardDelete" : "delete");
+  await remove(target, key === "Delete" ? "Forward" : "Backward");
   return true;
 }
 

@@ -23,7 +23,7 @@ export async function selectAll(target: HTMLElement): Promise<void> {
 /** Puts text where the selection is, with the events that typing causes; an empty one deletes it. */
 export async function insert(target: HTMLElement, text: string): Promise<void> {
   if (isField(target)) return insertInField(target, text);
-  if (text === "") asked(target, "deleteContentBackward", null, () => document.execCommand("delete"));
+  if (text === "") return remove(target, "Backward");
   for (const [nth, line] of text.split("\n").entries()) {
     if (nth > 0) await newLine(target);
     if (line !== "") asked(target, "insertText", line, () => document.execCommand("insertText", false, line));
@@ -36,6 +36,13 @@ export async function insert(target: HTMLElement, text: string): Promise<void> {
 export async function newLine(target: HTMLElement): Promise<void> {
   asked(target, "insertParagraph", null, () => document.execCommand("insertParagraph"));
   await turn();
+}
+
+/** Deletes what is selected, or what stands beside the caret. */
+export async function remove(target: HTMLElement, way: "Backward" | "Forward"): Promise<void> {
+  noteEdit(target);
+  asked(target, `deleteContent${way}`, null, () => document.execCommand(way === "Forward" ? "forwardDelete" : "delete"));
+  if (!isField(target)) await turn();
 }
 
 function insertInField(field: Field, text: string): void {
