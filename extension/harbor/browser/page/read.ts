@@ -1,4 +1,4 @@
-// The page's text: as text, Markdown, HTML or tables.
+// The page's text: as text, Markdown, HTML or tables; and what it says of itself for programs.
 //
 // Owns the forms. Must never give text that a person cannot see, or the value of a field.
 
@@ -6,14 +6,16 @@ import { Readability } from "@mozilla/readability";
 import TurndownService from "turndown";
 import { Failure } from "./failure.ts";
 import { isVeiled } from "./hiding.ts";
+import { dataOf } from "./product.ts";
 import { isField } from "./roles.ts";
 import { childrenOf, isGone, isMoved, isMovedAround, isUnseen, parentOf } from "./tree.ts";
 
-export type Mode = "text" | "markdown" | "html" | "tables";
+export type Mode = "text" | "markdown" | "html" | "tables" | "data";
 
 /** The text of an element; of the whole page where it is the body: the article, where there is one. */
 export function read(element: Element, mode: Mode): string {
   if (mode === "tables") return tables(element);
+  if (mode === "data") return dataOf(element);
   if (mode === "text") return tidy(textOf(element, around(element)));
   const copy = copyOf(element, around(element), document.implementation.createHTMLDocument(""), mode === "html") as HTMLElement | null;
   if (copy === null) return "";
