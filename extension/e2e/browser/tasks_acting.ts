@@ -144,14 +144,16 @@ export const ACTING: Task[] = [
     is: "[...models(), ...shown()].every((text) => text === 'two\\nlines 😀a!')",
   },
   {
-    name: "pictures are taken in a row, and the page stays where it was",
-    page: `<h1>Top</h1><div style="height:150vh">Middle</div>`,
+    name: "in front an element is marked before it is used; pictures are taken in a row, and the page stays where it was",
+    page: `<button onmousedown="window.ahead = performance.now() - window.markedAt">Press</button><div style="height:150vh">Middle</div><script>
+      new MutationObserver((records) => { for (const { addedNodes } of records) for (const node of addedNodes) if (node.style?.pointerEvents === "none") window.markedAt = performance.now(); }).observe(document.documentElement, { childList: true });</script>`,
     async run(agent) {
       await agent.do("tabs", { action: "select", background: false });
+      await agent.do("click", { target: "button" });
       await agent.do("scroll", { amount: 100 });
       for (let time = 0; time < 3; time += 1) assert.equal((await agent.do("take_screenshot", { type: "jpeg" })).images.length, 1);
       assert.equal((await agent.do("take_screenshot", { fullPage: true, type: "jpeg" })).images.length, 1);
     },
-    is: "scrollY === 100",
+    is: "scrollY === 100 && window.ahead >= 140 && document.querySelector('html > div') === null",
   },
 ];

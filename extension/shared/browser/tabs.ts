@@ -162,8 +162,10 @@ const EARLY = "harbor-early";
 export async function placeEarly(file: string, hosts: string[]): Promise<void> {
   if (__BROWSER__ !== "chrome") return;
   const there = (await chrome.scripting.getRegisteredContentScripts({ ids: [EARLY] })).length > 0;
-  if (hosts.length === 0) return there ? chrome.scripting.unregisterContentScripts({ ids: [EARLY] }) : undefined;
-  const script = { id: EARLY, js: [file], matches: hosts.map((host) => `*://${host}/*`), allFrames: true, runAt: "document_start" as const, world: "MAIN" as const };
+  // Patterns have no word for addresses in brackets.
+  const named = hosts.filter((host) => !host.startsWith("["));
+  if (named.length === 0) return there ? chrome.scripting.unregisterContentScripts({ ids: [EARLY] }) : undefined;
+  const script = { id: EARLY, js: [file], matches: named.map((host) => `*://${host}/*`), allFrames: true, runAt: "document_start" as const, world: "MAIN" as const };
   await (there ? chrome.scripting.updateContentScripts([script]) : chrome.scripting.registerContentScripts([{ ...script, persistAcrossSessions: false }]));
 }
 

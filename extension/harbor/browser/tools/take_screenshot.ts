@@ -31,6 +31,7 @@ interface Drawn {
 export const takeScreenshot: Tool = async (hand) => {
   const { args } = hand;
   const target = texts(args, "target");
+  if (target !== undefined && isOn(args, "fullPage")) throw new ToolError("a picture is of the full page or of a target, not of both");
   const isPng = texts(args, "type") !== "jpeg";
   const { picture, scale, place } = await veiled(hand, async () => {
     const place = await inDocument(hand, target, "place", { target });
