@@ -6,6 +6,8 @@
 import assert from "node:assert/strict";
 import type { Given } from "../driver/mcp_client.ts";
 import { FRAMEWORKS, frameworkPage } from "./frameworks.ts";
+import { ACTING } from "./tasks_acting.ts";
+import { READING } from "./tasks_reading.ts";
 
 /** What a task is done with. */
 export interface Agent {
@@ -484,4 +486,6 @@ export const TASKS: Task[] = [
       assert.match(text, /more lines/);
     },
   },
+  ...READING,
+  ...ACTING,
 ];

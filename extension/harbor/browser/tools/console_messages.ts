@@ -1,7 +1,8 @@
 // `browser_console_messages`: what the page wrote to its console, and its errors.
 
 import { fits, isOn, numbers, texts } from "../call.ts";
-import { type Tool, keptBy } from "../hand.ts";
+import type { Tool } from "../hand.ts";
+import { keptBy } from "../kept.ts";
 import { lastOf } from "../page/bound.ts";
 
 /** So much of them is shown, in characters: the newest. */
