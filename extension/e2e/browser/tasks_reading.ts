@@ -116,4 +116,14 @@ export const READING: Task[] = [
     },
     is: "document.title === 'Two'",
   },
+  {
+    name: "what a page says of itself for programs is read",
+    page: `<script type="application/ld+json">{ "@type": "Product", "name": "Lamp", "offers": { "price": "12.50" } }</script>
+      <div itemscope itemtype="https://schema.org/Recipe"><b itemprop=name>Soup</b><time itemprop=cookTime datetime=PT20M>20 minutes</time><p itemprop=author itemscope><i itemprop=name>Ann</i></p></div>`,
+    async run(agent) {
+      const { text } = await agent.do("read", { mode: "data" });
+      for (const said of ['"price": "12.50"', '"@type": "Recipe"', '"cookTime": "PT20M"', '"name": "Ann"']) assert.ok(text.includes(said), `${said}: ${text}`);
+    },
+    is: "true",
+  },
 ];

@@ -39,8 +39,7 @@ export const networkRequest: Tool = async (hand) => {
   const request = (await toldOf(hand)).find((one) => one.index === index);
   if (request === undefined) throw new ToolError(`there is no request ${index}: browser_network_requests lists them`);
   const { method, url, kind, status, error, at } = request;
-  const part = texts(hand.args, "part");
-  return { said: part === undefined ? "A request." : `A request. Of no request the ${part.replace("-", " ")} is kept.`, page: `${method} ${url}\nkind: ${kind}\nstatus: ${status ?? error ?? "open"}\nat: ${new Date(at).toISOString()}` };
+  return { said: "A request. Its headers and bodies are not kept.", page: `${method} ${url}\nkind: ${kind}\nstatus: ${status ?? error ?? "open"}\nat: ${new Date(at).toISOString()}` };
 };
 
 const cut = (url: string): string => (url.length > 300 ? `${url.slice(0, 300)}…` : url);
