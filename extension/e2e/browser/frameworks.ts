@@ -50,7 +50,7 @@ const SVELTE = `
     <label><input type="checkbox" bind:checked={news}> News</label><button disabled={name === ""}>Send</button></form>
   <ul>{#each sent as line}<li>{line}</li>{/each}</ul>`;
 
-async function bundled(contents: string): Promise<string> {
+export async function bundled(contents: string): Promise<string> {
   const { outputFiles } = await build({
     stdin: { contents, resolveDir: __ROOT__, loader: "jsx" },
     ...{ bundle: true, write: false, format: "iife", jsx: "automatic", minify: true, conditions: ["browser", "svelte"], logLevel: "warning" },

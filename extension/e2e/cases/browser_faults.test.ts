@@ -171,6 +171,8 @@ const FAULTS: Fault[] = [
       const { text, isError } = await tab.session("snapshot");
       assert.ok(!isError, text);
       assert.match(text, /This is \/tab/);
+      const clicked = await tab.session("click", { target: "button" });
+      assert.ok(!clicked.isError, clicked.text);
     },
   },
   {

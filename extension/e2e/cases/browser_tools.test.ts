@@ -2,24 +2,32 @@
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { KEPT } from "../../harbor/browser/page/commands.ts";
 import { agentOf, allowed, client } from "../browser/clients.ts";
+import { editorScripts } from "../browser/editors.ts";
 import { frameworkScripts } from "../browser/frameworks.ts";
 import { type Agent, TASKS, type Task } from "../browser/tasks.ts";
 import { type Page, until } from "../driver/browser.ts";
 import type { Given } from "../driver/mcp_client.ts";
+import type { Answers } from "../driver/site.ts";
 import { type World, inBrowsers } from "../driver/world.ts";
 
 const FRAME = `<button onclick="document.body.dataset.pressed = 'yes'">Frame button</button>`;
 
-const scripts = await frameworkScripts();
+const scripts = new Map([...(await frameworkScripts()), ...(await editorScripts())]);
 
 /** A page for each task, by its number; and a few that tasks lead to. */
-function answers(path: string): { html: string; headers?: { [name: string]: string } } {
+function answers(path: string): ReturnType<Answers> {
   const script = scripts.get(path);
   if (script !== undefined) return { html: script, headers: { "content-type": "text/javascript" } };
   const task = TASKS[Number(/^\/task\/(\d+)/.exec(path)?.[1])];
   if (task !== undefined) return { html: `<!doctype html><meta charset=utf-8>${task.page}` };
   if (path.startsWith("/frame")) return { html: FRAME };
+  if (path.startsWith("/none")) return { html: "", status: 204 };
+  if (path.startsWith("/file")) return { html: "bytes", headers: { "content-type": "application/octet-stream", "content-disposition": "attachment; filename=file.bin" } };
+  if (path.startsWith("/loop")) return { html: "", status: 302, headers: { location: "/loop" } };
+  if (path.startsWith("/lost")) return { html: "", status: 404 };
+  if (path.startsWith("/asking")) return { html: `<title></title><script>console.warn("from the frame")</script><button onclick="document.title += confirm('in frame?') + ';'">Ask</button>` };
   if (path.startsWith("/two")) return { html: "<title>Two</title><h1>Second page</h1>" };
   if (path.startsWith("/away")) return { html: "<script>location.href = 'http://blocked.localhost:1/'</script>" };
   return { html: `<!doctype html><title>Person</title><h1>${path}</h1>` };
@@ -56,6 +64,9 @@ for (const inBrowser of inBrowsers) {
             assert.equal(await person.run("return location.pathname"), "/person");
             const { structured }: Given = await agent.do("tabs", { action: "list" });
             assert.ok(structured["tabs"].every(({ url }: { url: string }) => !url.endsWith("/person")), JSON.stringify(structured));
+            // Nothing of the tools' stays in another page of theirs, at a host where the client is.
+            const other = await browser.open(`${site.origin}/other`);
+            await until("the page as it is", async () => ((await other.run(`return ${JSON.stringify(KEPT)} in window || !/native code/.test(String(alert))`)) === false ? true : undefined));
           } finally {
             await mcp.end();
           }

@@ -47,6 +47,15 @@ export const isOn = (fields: Fields, name: string): boolean => fields[name] === 
 export const lists = (fields: Fields, name: string): string[] =>
   Array.isArray(fields[name]) ? (fields[name] as unknown[]).filter((entry) => typeof entry === "string") : [];
 
+/** A place in an element, from its upper left corner. */
+export function placesIn(fields: Fields, name: string): { x: number; y: number } | undefined {
+  const given = fields[name];
+  if (!isFields(given)) return undefined;
+  const [x, y] = [numbers(given, "x"), numbers(given, "y")];
+  if (x === undefined || y === undefined) throw new ToolError(`${name} needs x and y, in pixels of the page`);
+  return { x, y };
+}
+
 /** Whether a text fits a pattern of the model's. Only the beginning of a long text is looked at: there a pattern may take for ever. */
 export function fits(name: string, pattern: string, flags: string): (text: string) => boolean {
   try {

@@ -15,11 +15,11 @@ test("no two documents get one number, whichever background gives it", async () 
     if (command === undefined) return [{ result: true }];
     await new Promise((next) => setImmediate(next));
     if (!numbers.has(target.tabId)) numbers.set(target.tabId, command.generation);
-    return [{ result: { generation: numbers.get(target.tabId), secrets: [], reply: { is: true } } }];
+    return [{ result: { generation: numbers.get(target.tabId), secrets: [], notes: [], reply: { is: true } } }];
   };
   Object.assign(globalThis, { chrome: { scripting: { executeScript } } });
   const surely = {
-    leaves: () => ({ gone: new Promise<void>(() => undefined), stop: () => undefined }),
+    tell: () => undefined, leaves: () => ({ gone: new Promise<void>(() => undefined), stop: () => undefined }),
     allowed: async () => "https://a.example",
     may: async () => true,
   };

@@ -39,6 +39,8 @@ export interface Surely {
   leaves(tabId: number, frameId: number): { gone: Promise<void>; stop(): void };
   /** Where the document that the tab shows is, if it may be used. */
   allowed(tabId: number): Promise<string | undefined>;
+  /** Says something of the tab with its next answer. */
+  tell(tabId: number, note: string): void;
   /** Whether the tab's session may use a document from there. */
   may(tabId: number, place: string): Promise<boolean>;
 }
@@ -119,6 +121,7 @@ export class Documents {
   #replied<N extends Name>(tabId: number, frameId: number, answer: Answer<N>): Replies[N] {
     this.#places.set(answer.generation, { tabId, frameId });
     this.secrets.note(tabId, frameId, answer.secrets);
+    for (const note of answer.notes) this.#surely.tell(tabId, note);
     if ("failure" in answer) throw new ToolError(answer.failure.message);
     return this.secrets.without([tabId], answer.reply);
   }
@@ -166,7 +169,7 @@ export class Documents {
   }
 
   /** All frames of a tab, and whether they may be read. What has no address of its own is as the document that made it. */
-  async judgedFrames(tabId: number, mayRead: (url: string) => Promise<boolean>): Promise<{ frameId: number; may: boolean }[]> {
+  async judgedFrames(tabId: number, mayRead: (url: string) => Promise<boolean>): Promise<{ frameId: number; may: boolean; url: string }[]> {
     const all = await framesOf(tabId);
     const known = new Map<number, Promise<boolean>>([[0, Promise.resolve(true)]]);
     const may = (frameId: number): Promise<boolean> => {
@@ -177,7 +180,7 @@ export class Documents {
       known.set(frameId, found);
       return found;
     };
-    return Promise.all(all.map(async ({ frameId }) => ({ frameId, may: await may(frameId) })));
+    return Promise.all(all.map(async ({ frameId, url }) => ({ frameId, url, may: await may(frameId) })));
   }
 }
 

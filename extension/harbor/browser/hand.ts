@@ -2,19 +2,21 @@
 //
 // Owns what several tools do alike. Must never act on a tab that the bridge did not name.
 
-import { type TabView, runIn, tabOf } from "../../shared/browser/tabs.ts";
+import { type TabView, tabOf } from "../../shared/browser/tabs.ts";
 import type { Fields } from "../../shared/ports/wire.ts";
 import { ToolError, isOn } from "./call.ts";
 import { Closed, type Documents, WentAway } from "./documents.ts";
-import { type Commands, type Done, KEPT, type Name, type Replies } from "./page/commands.ts";
+import type { Commands, Done, Name, Replies } from "./page/commands.ts";
 import { bounded, written } from "./page/bound.ts";
-import { placeOf } from "./places.ts";
 import type { Outcome } from "./result.ts";
 import type { Snapshots } from "./snapshots.ts";
 import type { Watch } from "./watch.ts";
 
 /** How long a document that an action has begun is waited for, in milliseconds. */
 export const LOAD_MS = 10_000;
+
+/** How long it may take until the browser tells of what a page says that it has begun, in milliseconds. */
+const BEGIN_MS = 300;
 
 /** How much of a snapshot an answer has, in characters. */
 export const SNAPSHOT_CHARS = 20_000;
@@ -54,6 +56,8 @@ export async function acted<N extends Acting>(hand: Hand, said: string, target: 
   try {
     const done = (await inDocument(hand, target, name, options)) as Done;
     lines.push(...done.lines);
+    // What it began the browser tells a little later.
+    if (done.begun !== undefined) await hand.watch.begins(hand.tab.id, done.begun, BEGIN_MS);
   } catch (error) {
     if (!(error instanceof WentAway)) throw error;
     // A page may close its tab.
@@ -71,32 +75,6 @@ export async function arrived({ args, tab, watch, snapshots, mayUse }: Hand, sai
   const shown = await snapshots.take(tab.id, { filter: "all" }, mayUse);
   const number = snapshots.keep(tab.id, shown);
   return { said: `${said}${late} A snapshot stands below; its number is ${number}.`, page: `${lines.join("\n")}\n\n${bounded(shown.map(written), SNAPSHOT_CHARS)}` };
-}
-
-export interface KeptByPage {
-  dialogs: { kind: string; message: string; answer: string }[];
-  console: { level: string; text: string; at: number }[];
-}
-
-/** What the own world of a tab's page has kept: text of the page, without values of secret fields. Nothing where it is another page by now. */
-export async function keptBy({ tab: { id, url }, documents, mayUse }: Pick<Hand, "tab" | "documents" | "mayUse">): Promise<KeptByPage> {
-  const kept = await runIn(id, 0, readKept, { name: KEPT, place: placeOf(url) }, false).catch(() => undefined);
-  // After it was read: what a page shows and says may have come into its fields a moment ago.
-  await documents.noteSecrets(id, mayUse);
-  return documents.secrets.without([id], kept ?? { dialogs: [], console: [] });
-}
-
-/** Runs in the page's world: takes the dialogs, and copies what is in the console. */
-function readKept({ name, place }: { name: string; place: string }): KeptByPage | undefined {
-  // A page cannot give itself another location.
-  if ((location.origin === "null" ? location.href : location.origin) !== place) return undefined;
-  const kept = (window as unknown as { [name: string]: KeptByPage | undefined })[name];
-  if (kept === undefined) return undefined;
-  const words = (value: unknown) => String(value).slice(0, 2_000);
-  return {
-    dialogs: kept.dialogs.splice(0).map(({ kind, message, answer }) => ({ kind: words(kind), message: words(message), answer: words(answer) })),
-    console: kept.console.slice(-500).map(({ level, text, at }) => ({ level: words(level), text: words(text), at: Number(at) })),
-  };
 }
 
 /** The tab as it is now. */

@@ -62,7 +62,7 @@ export class Members {
     }
     await this.#intoGroup(tab.id, session);
     if (url === BLANK) return tab;
-    watch.going(tab.id, url);
+    await watch.going(tab.id, url);
     await goTo(tab.id, url);
     return (await tabOf(tab.id)) ?? tab;
   }
@@ -99,6 +99,24 @@ export class Members {
     if (answer.verdict !== "denied") return;
     // It was the last that the session may have: the person's from now on.
     await this.release(tab_id);
+  }
+
+  /**
+   * What the browser has thrown out of memory is there again as another tab: loaded again by itself, Chromium gives it no size, and
+   * so no place to point at, until somebody shows it.
+   */
+  async renewed(session: string, { id, url }: TabView): Promise<TabView> {
+    const { watch } = this.#around;
+    const tab = await openBehind(BLANK);
+    watch.drop(id);
+    watch.add(tab.id, session);
+    watch.note(tab.id, `tab ${id}, which the browser had unloaded to save memory, is loaded again as tab ${tab.id}`);
+    await this.replaced(session, tab.id, id);
+    await closeTabs([id]);
+    await this.#intoGroup(tab.id, session);
+    await watch.going(tab.id, url);
+    await goTo(tab.id, url);
+    return tab;
   }
 
   /** Taken out of its group by the person: it is theirs again. */

@@ -37,13 +37,13 @@ function browserWithFrame(): Documents {
   const executeScript = async ({ target, args }: { target: { frameIds: [number] }; args: [{ command: Command } | null] }) => {
     const [frameId] = target.frameIds;
     if (args[0] === null) return [{ result: true }];
-    const answer = { generation: frameId + 1, secrets: frameId === 0 ? [] : ["battery staple"] };
+    const answer = { generation: frameId + 1, notes: [], secrets: frameId === 0 ? [] : ["battery staple"] };
     const lines = frameId === 0 ? [{ depth: 0, text: "given: battery staple" }, { depth: 0, text: "iframe", frame: 0 }] : [];
     return [{ result: { ...answer, reply: { lines, path: frameId === 0 ? [] : [0] } } }];
   };
   Object.assign(globalThis, { chrome: { scripting: { executeScript }, webNavigation: { getAllFrames: async () => frames } } });
   const leaves = () => ({ gone: new Promise<void>(() => undefined), stop: () => undefined });
-  return new Documents({ leaves, allowed: async () => "https://a.example", may: async () => true }, { get: async () => 0, set: async () => undefined });
+  return new Documents({ leaves, tell: () => undefined, allowed: async () => "https://a.example", may: async () => true }, { get: async () => 0, set: async () => undefined });
 }
 
 const may = async () => true;

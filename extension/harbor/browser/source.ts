@@ -7,12 +7,14 @@
 // bridge says both.
 
 import type { Store } from "../../shared/browser/api.ts";
-import { type TabView, listen, mayUsePages, onPermissions, placeIn, reload, tabOf } from "../../shared/browser/tabs.ts";
+import { type TabView, listen, mayUsePages, onPermissions, reload, tabOf } from "../../shared/browser/tabs.ts";
 import type { NativeClient } from "../../shared/native/client.ts";
 import type { Fields } from "../../shared/ports/wire.ts";
 import { type Call, DeniedError, ToolError, needed, parseCall } from "./call.ts";
 import { Closed, Documents, Silent, WentAway, closed } from "./documents.ts";
-import { type Hand, LOAD_MS, keptBy } from "./hand.ts";
+import { Early } from "./early.ts";
+import { type Hand, LOAD_MS } from "./hand.ts";
+import { keptBy } from "./kept.ts";
 import { Members, type Said, type Told } from "./members.ts";
 import { BLANK, Places, type Verdict } from "./places.ts";
 import { type Outcome, type ToolResult, resultOf } from "./result.ts";
@@ -42,9 +44,6 @@ const WITHOUT_TAB = new Set(["browser_tabs"]);
 /** How much of a call's time is left when it is given up, in milliseconds, at most. */
 const SPARE_MS = 1_000;
 
-/** The file with what runs in the page's own world. */
-const OWN_WORLD = "browser_own_world.js";
-
 export class BrowserSource {
   readonly #bridge: Bridge;
   readonly #name: string;
@@ -56,6 +55,7 @@ export class BrowserSource {
   readonly #watch: Watch;
   readonly #places: Places;
   readonly #members: Members;
+  readonly #early = new Early();
   #sourceId: string | undefined;
   #changed: () => void = () => undefined;
   readonly #typed = new Typed();
@@ -75,18 +75,21 @@ export class BrowserSource {
       opened: (session, tabId, openerId, url) => void this.#members.opened(session, tabId, openerId, url),
       closed: (session, tabId) => this.#members.closed(session, tabId),
       replaced: (session, tabId, before) => void this.#members.replaced(session, tabId, before),
+      elsewhere: (tabId, frameId, url) => void this.#early.leave(tabId, frameId, url).catch(() => undefined),
+      hosts: (hosts) => this.#early.follow(hosts),
       left: (session, tabId, groupId) => this.#members.left(session, tabId, groupId),
       joined: (tabId, groupId) => void this.#members.joined(tabId, groupId),
     });
     this.#places = new Places({
       judge: (session, tabId, url, noted) => this.#judge(session, tabId, url, noted),
-      going: (tabId, url) => this.#watch.going(tabId, url),
+      going: (tabId, url) => void this.#watch.going(tabId, url),
       settled: (tabId, most) => this.#watch.settled(tabId, most),
       has: (session, tabId) => this.#watch.sessionOf(tabId) === session,
     });
     this.#documents = new Documents({
       leaves: (tabId, frameId) => this.#watch.leaves(tabId, frameId),
       allowed: (tabId) => this.#places.allowed(tabId),
+      tell: (tabId, note) => this.#watch.note(tabId, note),
       may: (tabId, place) => this.#places.may(this.#watch.sessionOf(tabId) ?? "", tabId, place),
     }, store);
     this.#snapshots = new Snapshots(this.#documents);
@@ -145,6 +148,8 @@ export class BrowserSource {
     const wanted = this.#isOn && (await mayUsePages());
     if (wanted && !this.#listening) {
       this.#listening = true;
+      // Nothing is left of the background before this one.
+      void this.#early.follow([]);
       listen(this.#watch);
     }
     if (wanted) this.#unwatch ??= this.#bridge.watch();
@@ -269,13 +274,16 @@ export class BrowserSource {
   }
 
   /** What the browser has thrown out of memory is there again when it is used. */
-  async #loadAgain(session: string, { id }: TabView): Promise<TabView> {
-    this.#watch.going(id, "");
-    await reload(id);
+  async #loadAgain(session: string, tab: TabView): Promise<TabView> {
+    const { id } = __BROWSER__ === "chrome" ? await this.#members.renewed(session, tab) : tab;
+    if (id === tab.id) {
+      await this.#watch.going(id, "");
+      await reload(id);
+    }
     await this.#watch.settled(id, LOAD_MS);
-    const tab = await this.#places.here(session, id);
-    if (tab === undefined) throw new ToolError(closed(id));
-    return tab;
+    const again = await this.#places.here(session, id);
+    if (again === undefined) throw new ToolError(closed(id));
+    return again;
   }
 
   async #event(event: string, fields: Told): Promise<Said> {
@@ -295,7 +303,7 @@ export class BrowserSource {
   #committed(session: string, tabId: number, frameId: number, url: string, isFirst: boolean): void {
     // Before the page's scripts, so also in a document that has not been judged: it keeps lists in the page itself, gives nothing
     // to anybody and can do nothing that the page could not. They are read in a place that was judged alone.
-    void placeIn(tabId, frameId, OWN_WORLD, false).catch(() => undefined);
+    void this.#early.begin(tabId, frameId).catch(() => undefined);
     this.#documents.secrets.left(tabId, frameId);
     if (frameId !== 0) return;
     const verdict = this.#places.commits(session, tabId, url);

@@ -144,6 +144,31 @@ export async function placeIn(tabId: number, frameId: number, file: string, own 
   await chrome.scripting.executeScript({ target: { tabId, frameIds: [frameId] }, files: [file], world: own ? "ISOLATED" : "MAIN", injectImmediately: true });
 }
 
+/** The same in the page's own world of several frames; of one that is gone there is nothing. */
+export async function runInEach<A, R>(tabId: number, frameIds: number[], run: (argument: A) => R, argument: A): Promise<(Awaited<R> | undefined)[]> {
+  const injection = { func: run as (...args: unknown[]) => unknown, args: [argument], world: "MAIN" as const, injectImmediately: true };
+  const found = await chrome.scripting.executeScript({ target: { tabId, frameIds }, ...injection }).catch(() => undefined);
+  if (found !== undefined) return found.map(({ result }) => (result ?? undefined) as Awaited<R> | undefined);
+  return Promise.all(frameIds.map((frameId) => runIn(tabId, frameId, run, argument, false).catch(() => undefined)));
+}
+
+/** What Chromium calls the file that is in documents before their scripts. */
+const EARLY = "harbor-early";
+
+/**
+ * Has one of our files in the page's own world of each document of these hosts, before its scripts; of none where there are none.
+ * Firefox is asked at each document, and is in time.
+ */
+export async function placeEarly(file: string, hosts: string[]): Promise<void> {
+  if (__BROWSER__ !== "chrome") return;
+  const there = (await chrome.scripting.getRegisteredContentScripts({ ids: [EARLY] })).length > 0;
+  // Patterns have no word for addresses in brackets.
+  const named = hosts.filter((host) => !host.startsWith("["));
+  if (named.length === 0) return there ? chrome.scripting.unregisterContentScripts({ ids: [EARLY] }) : undefined;
+  const script = { id: EARLY, js: [file], matches: named.map((host) => `*://${host}/*`), allFrames: true, runAt: "document_start" as const, world: "MAIN" as const };
+  await (there ? chrome.scripting.updateContentScripts([script]) : chrome.scripting.registerContentScripts([{ ...script, persistAcrossSessions: false }]));
+}
+
 export interface FrameView {
   frameId: number;
   parentFrameId: number;
@@ -152,7 +177,23 @@ export interface FrameView {
 
 export async function framesOf(tabId: number): Promise<FrameView[]> {
   const frames = (await chrome.webNavigation.getAllFrames({ tabId })) ?? [];
-  return frames.map(({ frameId, parentFrameId, url }) => ({ frameId, parentFrameId, url }));
+  const known = frames.map(({ frameId, parentFrameId, url }) => ({ frameId, parentFrameId, url }));
+  if (!restored.has(tabId)) return known;
+  const lost = (await Promise.race([framesThatRun(tabId), new Promise<[]>((done) => setTimeout(() => done([]), FRAMES_MS))])).filter(({ frameId }) => !known.some((frame) => frame.frameId === frameId));
+  return [...known, ...lost];
+}
+
+/** Tabs whose page came back out of the browser's memory: Chromium names no frames of such a page. */
+const restored = new Set<number>();
+
+/** How long frames are waited for that the browser does not name, in milliseconds. */
+const FRAMES_MS = 1_000;
+
+/** The frames in which something may run. One without an address is where its maker is, which it says itself. */
+async function framesThatRun(tabId: number): Promise<FrameView[]> {
+  const func = () => (location.origin === "null" ? self.origin : location.href);
+  const found = await chrome.scripting.executeScript({ target: { tabId, allFrames: true }, func, injectImmediately: true }).catch(() => []);
+  return found.flatMap(({ frameId, result }) => (typeof result === "string" ? [{ frameId, parentFrameId: -1, url: result }] : []));
 }
 
 export interface Navigation {
@@ -163,6 +204,7 @@ export interface Navigation {
 
 /** Firefox gives the document's address, Chromium its origin. */
 interface Asked {
+  requestId: string;
   tabId: number;
   method: string;
   url: string;
@@ -189,11 +231,15 @@ export interface TabListener {
   shown(tabId: number, windowId: number): void;
   /** It was taken out of its group, or into another one; -1 for none. */
   grouped(tabId: number, groupId: number): void;
+  /** What came for a tab's own document begins. `isFile`: it is to be saved. */
+  responded(response: { tabId: number; status: number; isFile: boolean }): void;
   answered(request: RequestView): void;
 }
 
 /** A request of a page, as far as the browser tells. */
 export interface RequestView {
+  /** What the browser calls it. */
+  id: string;
   tabId: number;
   method: string;
   url: string;
@@ -209,7 +255,10 @@ export interface RequestView {
 export function listen(listener: TabListener): void {
   const { webNavigation } = chrome;
   webNavigation.onBeforeNavigate.addListener(({ tabId, frameId, url }) => listener.before({ tabId, frameId, url }));
-  webNavigation.onCommitted.addListener(({ tabId, frameId, url }) => listener.committed({ tabId, frameId, url }));
+  webNavigation.onCommitted.addListener(({ tabId, frameId, url, transitionQualifiers }) => {
+    if (frameId === 0) (transitionQualifiers?.includes("forward_back") ? restored.add(tabId) : restored.delete(tabId));
+    listener.committed({ tabId, frameId, url });
+  });
   webNavigation.onHistoryStateUpdated.addListener(({ tabId, frameId, url }) => listener.moved({ tabId, frameId, url }));
   webNavigation.onReferenceFragmentUpdated.addListener(({ tabId, frameId, url }) => listener.moved({ tabId, frameId, url }));
   // A page that comes back out of the browser's memory is there at once.
@@ -224,18 +273,51 @@ export function listen(listener: TabListener): void {
   void chrome.tabs.query({ active: true }).then((tabs) => {
     for (const { id, windowId } of tabs) if (id !== undefined) listener.shown(id, windowId);
   });
-  chrome.tabs.onRemoved.addListener((tabId) => listener.closed(tabId));
+  chrome.tabs.onRemoved.addListener((tabId) => {
+    restored.delete(tabId);
+    listener.closed(tabId);
+  });
   chrome.tabs.onReplaced.addListener((tabId, before) => listener.replaced(tabId, before));
   chrome.tabs.onUpdated.addListener((tabId, changed) => {
     if (changed.groupId !== undefined) listener.grouped(tabId, changed.groupId);
   });
   const filter = { urls: TOOL_PERMISSIONS.origins };
-  const seen = ({ tabId, method, url, type, timeStamp, ...of }: Asked) => {
+  const seen = ({ requestId: id, tabId, method, url, type, timeStamp, ...of }: Asked) => {
     const from = of.documentUrl ?? of.initiator;
-    return { tabId, method, url, kind: type, at: timeStamp, ...(from === undefined ? {} : { from }) };
+    return { id, tabId, method, url, kind: type, at: timeStamp, ...(from === undefined ? {} : { from }) };
   };
+  const isFile = ({ name, value }: { name: string; value?: string }) => name.toLowerCase() === "content-disposition" && /^\s*attachment/i.test(value ?? "");
+  chrome.webRequest.onHeadersReceived.addListener(
+    ({ tabId, statusCode, responseHeaders = [] }) => {
+      listener.responded({ tabId, status: statusCode, isFile: responseHeaders.some(isFile) });
+      return undefined;
+    },
+    { ...filter, types: ["main_frame"] },
+    ["responseHeaders"],
+  );
   chrome.webRequest.onCompleted.addListener((details) => listener.answered({ ...seen(details), status: details.statusCode }), filter);
   chrome.webRequest.onErrorOccurred.addListener((details) => listener.answered({ ...seen(details), error: details.error }), filter);
+}
+
+/** Chromium gives so many pictures of what windows show within so long, in milliseconds. */
+const PICTURES = 2;
+const PICTURES_MS = 1_050;
+
+let queue: Promise<unknown> = Promise.resolve();
+const taken: number[] = [];
+
+/** Takes a picture when it is the next one's turn. */
+function inTurn<T>(take: () => Promise<T>): Promise<T> {
+  const next = queue.then(async () => {
+    const rest = (taken.at(-PICTURES) ?? 0) + PICTURES_MS - Date.now();
+    if (rest > 0) await new Promise((done) => setTimeout(done, rest));
+    taken.splice(0, taken.length - PICTURES + 1);
+    // The browser counts from when it was asked.
+    taken.push(Date.now());
+    return take();
+  });
+  queue = next.catch(() => undefined);
+  return next;
 }
 
 /** What is to be seen of a tab, a PNG as a data URL; nothing where the browser draws no tab that is not shown. */
@@ -244,5 +326,5 @@ export async function pictureOf(tab: TabView): Promise<string | undefined> {
     const firefox = chrome as unknown as { tabs: { captureTab(id: number, options: object): Promise<string> } };
     return firefox.tabs.captureTab(tab.id, { format: "png" });
   }
-  return tab.active ? chrome.tabs.captureVisibleTab(tab.windowId, { format: "png" }) : undefined;
+  return tab.active ? inTurn(() => chrome.tabs.captureVisibleTab(tab.windowId, { format: "png" })) : undefined;
 }

@@ -6,18 +6,24 @@ import type { Kind } from "./failure.ts";
 import type { Mode } from "./read.ts";
 import type { Filter, Line } from "./snapshot.ts";
 
+export interface Offset {
+  x: number;
+  y: number;
+}
+
 /** `site`: what is typed is a secret of the person's, which they keep for this origin. */
 export interface Commands {
   snapshot: { filter: Filter; target?: string | undefined; depth?: number | undefined; boxes?: boolean | undefined };
   read: { mode: Mode; target?: string | undefined };
-  click: { target: string; button: "left" | "right" | "middle"; count: 1 | 2; modifiers: string[] };
+  /** `at`: from the element's upper left corner, in CSS pixels. */
+  click: { target: string; button: "left" | "right" | "middle"; count: 1 | 2; modifiers: string[]; at?: Offset | undefined };
   hover: { target: string };
   type: { target: string; text: string; submit: boolean; slowly: boolean; replace: boolean; site?: string | undefined };
   key: { key: string; times: number };
   select: { target: string; values: string[] };
   fill: { target: string; kind: string; value: string; site?: string | undefined };
-  drag: { from: string; to: string };
-  scroll: { target?: string | undefined; to?: "top" | "bottom" | undefined; x: number; y: number };
+  drag: { from: string; to: string; fromAt?: Offset | undefined; toAt?: Offset | undefined };
+  scroll: { target?: string | undefined; to?: "top" | "bottom" | "place" | undefined; x: number; y: number };
   has: { text?: string | undefined; gone?: string | undefined; target?: string | undefined };
   place: { target?: string | undefined };
   veil: { over: "all" | "secrets" | "nothing" };
@@ -41,12 +47,14 @@ export interface Replies {
   veil: { over: string };
   note: Record<string, never>;
   /** In CSS pixels of the window; the page's size, and how many pixels of a picture one of them is. */
-  place: { x: number; y: number; width: number; height: number; pageWidth: number; pageHeight: number; windowWidth: number; windowHeight: number; ratio: number };
+  place: { x: number; y: number; width: number; height: number; pageWidth: number; pageHeight: number; windowWidth: number; windowHeight: number; scrolledX: number; scrolledY: number; ratio: number };
 }
 
 /** What an action did. */
 export interface Done {
   lines: string[];
+  /** It set out for another document, or opened a window: the browser tells of that a little later. */
+  begun?: "leaving" | "opening";
 }
 
 export type Name = keyof Commands;
@@ -61,8 +69,8 @@ export interface Command<N extends Name = Name> {
   options: Commands[N];
 }
 
-/** What came of it, and which document said so. `secrets`: what it has had in its secret fields, for nobody but the background. */
-export type Answer<N extends Name = Name> = { generation: number; secrets: string[] } & ({ reply: Replies[N] } | { failure: { kind: Kind; message: string } });
+/** What came of it, and which document said so. `secrets`: what it has had in its secret fields, for nobody but the background. `notes`: what has become untrue of what was told before. */
+export type Answer<N extends Name = Name> = { generation: number; secrets: string[]; notes: string[] } & ({ reply: Replies[N] } | { failure: { kind: Kind; message: string } });
 
 /** The document has done nothing: it is there, and not where it had to be. */
 export interface Elsewhere {
@@ -71,6 +79,9 @@ export interface Elsewhere {
 
 /** The name under which the page's own world keeps its dialogs and its console. */
 export const KEPT = "__harborBrowserKept";
+
+/** What a document's part asks its own world about effects of an action: events, which are refused where the answer is yes. */
+export const EFFECTS = { begin: "harbor-begin", end: "harbor-end", timers: "harbor-timers", requests: "harbor-requests", opened: "harbor-opened" } as const;
 
 /** The name under which a document has its part, among the extension's own. */
 export const PART = "harborBrowserPart";

@@ -2,13 +2,17 @@
 //
 // Owns that the answer says what the field has, not what was wanted. Must never repeat what stands in a secret field.
 
-import { pause } from "../../../shared/browser/content.ts";
 import { type Change, changing } from "./change.ts";
 import { Failure } from "./failure.ts";
+import { focusOn } from "./focus.ts";
+import { highlight } from "./highlight.ts";
+import { isDisabled } from "./key_acts.ts";
 import { pressKey } from "./keys.ts";
+import { later } from "./later.ts";
 import { click, named, pointAt } from "./pointer.ts";
 import { isField, isSecret } from "./roles.ts";
 import { noteTyped } from "./secrets.ts";
+import { insert, selectAll, setValue, tellOf } from "./typing.ts";
 
 export interface Typing {
   text: string;
@@ -27,52 +31,26 @@ export async function type(element: Element, typing: Typing): Promise<Change> {
   if (typing.site !== undefined) noteTyped(target, typing.text, typing.site);
   await pointAt(target);
   const change = await changing(async () => {
-    target.focus({ preventScroll: true });
-    if (typing.replace) selectAll(target);
-    if (typing.slowly) for (const key of typing.text) await pressKey(key);
-    else insert(target, typing.text);
-    await pause(20);
+    focusOn(target);
+    if (typing.replace) await selectAll(target);
+    if (typing.slowly) for (const key of typing.text) await pressKey(key === "\n" ? "Enter" : key);
+    else await insert(target, typing.text);
   });
   const lines = [...readBack(target, typing), ...change.lines];
   if (!typing.submit) return { ...change, lines };
-  const sent = await changing(() => pressKey("Enter").then(() => undefined));
+  const sent = await changing(async () => void (await pressKey("Enter")));
   return { ...sent, lines: [...lines, "Enter was pressed", ...sent.lines] };
 }
 
 function editable(element: Element): HTMLElement {
-  if (element instanceof HTMLInputElement && ["checkbox", "radio", "button", "submit", "reset", "file", "image", "hidden"].includes(element.type)) {
+  if (element instanceof HTMLInputElement && ["checkbox", "radio", "button", "submit", "reset", "image", "hidden"].includes(element.type)) {
     throw new Failure("invalid", `${named(element)} is not a text field: use browser_click`);
   }
+  if (element instanceof HTMLInputElement && element.type === "file") throw new Failure("invalid", `${named(element)} takes a file, not text`);
   const isText = element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement || (element instanceof HTMLElement && element.isContentEditable);
   if (!isText) throw new Failure("invalid", `${named(element)} is not a text field`);
   if (element.matches(":disabled") || (isField(element) && "readOnly" in element && element.readOnly)) throw new Failure("disabled", `${named(element)} accepts no typed text`);
   return element as HTMLElement;
-}
-
-function selectAll(target: HTMLElement): void {
-  if (isField(target)) (target as HTMLInputElement).select();
-  else document.getSelection()?.selectAllChildren(target);
-}
-
-/** Puts text where the selection is, with the events that typing causes; an empty one deletes it. */
-export function insert(target: HTMLElement, text: string): void {
-  // Dates, colours and sliders take no text.
-  const takesText = !(target instanceof HTMLInputElement) || /^(text|search|url|tel|password|email|number|)$/.test(target.type);
-  const done = takesText && (text === "" ? document.execCommand("delete") : document.execCommand("insertText", false, text));
-  const isThere = isField(target) ? target.value.includes(text) : done;
-  if (!done || !isThere) setValue(target, text);
-}
-
-/** As typing would, by the element's own setter: frameworks put theirs in front of it. */
-export function setValue(target: HTMLElement, text: string): void {
-  if (!isField(target)) {
-    target.textContent = text;
-  } else {
-    const proto = target instanceof HTMLTextAreaElement ? HTMLTextAreaElement.prototype : target instanceof HTMLSelectElement ? HTMLSelectElement.prototype : HTMLInputElement.prototype;
-    Object.getOwnPropertyDescriptor(proto, "value")?.set?.call(target, text);
-  }
-  target.dispatchEvent(new InputEvent("input", { bubbles: true, composed: true, inputType: "insertText", data: text }));
-  target.dispatchEvent(new Event("change", { bubbles: true }));
 }
 
 const bare = (text: string): string => text.replace(/[\s.,/()+-]/g, "");
@@ -95,18 +73,29 @@ export async function selectOptions(element: Element, values: string[]): Promise
       const there = [...element.options].slice(0, 20).map(({ label }) => JSON.stringify(label));
       throw new Failure("not_found", `${named(element)} has no option ${JSON.stringify(value)}. It has: ${there.join(", ")}`);
     }
+    if (isDisabled(found)) throw new Failure("disabled", `the option ${JSON.stringify(found.label)} of ${named(element)} is disabled`);
     return found;
   });
   if (!element.multiple && wanted.length !== 1) throw new Failure("invalid", `${named(element)} accepts only one option`);
-  await pointAt(element);
-  const change = await changing(() => {
-    element.focus({ preventScroll: true });
+  await reach(element);
+  const choose = () => {
+    focusOn(element);
     for (const option of element.options) option.selected = wanted.includes(option);
     element.dispatchEvent(new Event("input", { bubbles: true, composed: true }));
-    element.dispatchEvent(new Event("change", { bubbles: true }));
-  });
+    tellOf(element);
+  };
+  const change = await changing(choose, { answers: true });
+  const isChosen = [...element.options].every((option) => option.selected === wanted.includes(option));
+  later(element, isChosen);
   const chosen = [...element.selectedOptions].map(({ label }) => JSON.stringify(label)).join(", ");
-  return { ...change, lines: [`${named(element)} has ${chosen || "nothing"} chosen`, ...change.lines] };
+  return { ...change, lines: [`${isChosen ? "" : "NOT as wanted: "}${named(element)} has ${chosen || "nothing"} chosen`, ...change.lines] };
+}
+
+/** A field that is set and not pointed at: pages draw their own in front of those of the browser. */
+async function reach(element: Element): Promise<void> {
+  if (element.matches(":disabled")) throw new Failure("disabled", `${named(element)} is disabled`);
+  element.scrollIntoView({ block: "nearest", inline: "nearest", behavior: "instant" });
+  await highlight(element);
 }
 
 /** Fills one field of a form, by its kind. */
@@ -122,18 +111,33 @@ const isTicked = (element: Element): boolean => (element instanceof HTMLInputEle
 
 async function tick(element: Element, on: boolean): Promise<Change> {
   if (isTicked(element) === on) return { lines: [`${named(element)} was ${on ? "ticked" : "not ticked"} already`] };
-  const change = await click(element, { button: "left", count: 1, modifiers: [] });
+  const change = await clicked(element);
   const is = isTicked(element);
+  later(element, is === on);
   return { ...change, lines: [`${is === on ? "" : "NOT as wanted: "}${named(element)} is ${is ? "ticked" : "not ticked"}`, ...change.lines] };
+}
+
+/** By the pointer; what a page has drawn another one in front of by itself. */
+async function clicked(element: Element): Promise<Change> {
+  const isNative = element instanceof HTMLInputElement;
+  try {
+    return await click(element, { button: "left", count: 1, modifiers: [], answers: true });
+  } catch (failure) {
+    if (!isNative || !(failure instanceof Failure) || (failure.kind !== "covered" && failure.kind !== "hidden")) throw failure;
+    await reach(element);
+    return changing(() => element.click(), { answers: true });
+  }
 }
 
 async function put(element: Element, value: string): Promise<Change> {
   if (!(element instanceof HTMLInputElement)) throw new Failure("invalid", `${named(element)} is not a native field: use browser_click and browser_press_key`);
-  await pointAt(element);
-  const change = await changing(() => {
-    element.focus({ preventScroll: true });
+  await reach(element);
+  const set = () => {
+    focusOn(element);
     setValue(element, value);
-  });
+  };
+  const change = await changing(set, { answers: true });
   const right = element.value === value;
+  later(element, right);
   return { ...change, lines: [`${right ? "" : "NOT as wanted: "}${named(element)} has ${JSON.stringify(element.value)}`, ...change.lines] };
 }

@@ -1,65 +1,151 @@
 // What runs in the page's own world, in tabs of a session, before its scripts: dialogs that would stop the tab are answered at
-// once, and what is written to the console is kept.
+// once, what is written to the console is kept, and what an action begins is counted. It may come before it is known whose the tab
+// is: where a person looks, dialogs are theirs until then, and in a tab of theirs it takes itself away.
+//
+//   begins ─► a session's: stays
+//          ─► a person's, or nobody says: everything is put back
 //
 // Owns the two lists. They are in the page's hands: whoever reads them treats them as text of the page.
 
 import { KEPT } from "./commands.ts";
+import { Effects, type Instead } from "./own_effects.ts";
 
 interface Kept {
   dialogs: { kind: string; message: string; answer: string }[];
   console: { level: string; text: string; at: number }[];
   /** How the next question is answered; once. */
   next: { accept: boolean; text?: string } | undefined;
+  /** True once the tab is known to be a session's. */
+  isOurs: boolean;
+  /** Puts everything back as the page would have it. */
+  undo(): void;
 }
+
+/** How long it stays where nobody says whose the tab is, in milliseconds. */
+const UNKNOWN_MS = 5_000;
 
 const MOST = 500;
 const LONGEST = 2_000;
 
-(() => {
-  const place = window as unknown as { [KEPT]?: Kept };
-  if (place[KEPT] !== undefined) return;
-  const kept: Kept = { dialogs: [], console: [], next: undefined };
-  Object.defineProperty(place, KEPT, { value: kept, enumerable: false });
-  const cut = (text: string) => (text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text);
-  const keep = <T>(list: T[], entry: T) => {
+const cut = (text: string): string => (text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text);
+
+class OwnWorld {
+  readonly #kept: Kept = { dialogs: [], console: [], next: undefined, isOurs: false, undo: () => this.#undo() };
+  readonly #effects = new Effects();
+  readonly #undoing: (() => void)[] = [];
+  #isOver = false;
+
+  begin(): void {
+    Object.defineProperty(window, KEPT, { value: this.#kept, enumerable: false, configurable: true });
+    setTimeout(() => {
+      if (!this.#kept.isOurs) this.#undo();
+    }, UNKNOWN_MS);
+    this.#undoing.push(this.#effects.begin(this.#instead));
+    this.#answerDialogs();
+    this.#watchWindows();
+    this.#keepConsole();
+    this.#keepErrors();
+  }
+
+  #undo(): void {
+    this.#isOver = true;
+    for (const back of this.#undoing.splice(0)) back();
+    delete (window as unknown as { [KEPT]?: Kept })[KEPT];
+  }
+
+  readonly #instead: Instead = (owner, name, made) => {
+    const before = owner[name];
+    owner[name] = made;
+    this.#undoing.push(() => {
+      // The page may have put its own there.
+      if (owner[name] === made) owner[name] = before;
+    });
+  };
+
+  #keep<T>(list: T[], entry: T): void {
+    if (this.#isOver) return;
     list.push(entry);
     if (list.length > MOST) list.shift();
-  };
-  const dialog = (kind: string, message: unknown, answer: (how: Kept["next"]) => { value: unknown; said: string }) => {
-    const how = kept.next;
-    if (kind !== "alert") kept.next = undefined;
-    const { value, said } = answer(how);
-    keep(kept.dialogs, { kind, message: cut(String(message ?? "")), answer: said });
-    return value;
-  };
-  window.alert = (message?: unknown) => void dialog("alert", message, () => ({ value: undefined, said: "closed" }));
-  window.confirm = (message?: unknown) =>
-    dialog("confirm", message, (how) => ({ value: how?.accept ?? false, said: how?.accept ? "accepted" : "dismissed" })) as boolean;
-  window.prompt = (message?: unknown, preset?: unknown) =>
-    dialog("prompt", message, (how) => ({ value: how?.accept ? (how.text ?? String(preset ?? "")) : null, said: how?.accept ? "accepted" : "dismissed" })) as string | null;
-  window.print = () => void dialog("print", "", () => ({ value: undefined, said: "not printed" }));
-  const open = window.open;
-  window.open = (...how) => {
-    const opened = open.apply(window, how);
-    if (opened === null) keep(kept.dialogs, { kind: "popup", message: cut(String(how[0] ?? "")), answer: "stopped by the browser" });
-    return opened;
-  };
-  const shown = (value: unknown) => {
-    if (typeof value === "string") return value;
-    if (value instanceof Error) return `${value.name}: ${value.message}`;
-    try {
-      return JSON.stringify(value) ?? String(value);
-    } catch {
-      return String(value);
-    }
-  };
-  for (const level of ["log", "info", "warn", "error", "debug"] as const) {
-    const original = console[level];
-    console[level] = (...values: unknown[]) => {
-      keep(kept.console, { level, text: cut(values.map(shown).join(" ")), at: Date.now() });
-      original.apply(console, values);
-    };
   }
-  window.addEventListener("error", ({ message, filename, lineno }) => keep(kept.console, { level: "error", text: cut(`${message} (${filename}:${lineno})`), at: Date.now() }));
-  window.addEventListener("unhandledrejection", ({ reason }) => keep(kept.console, { level: "error", text: cut(`unhandled rejection: ${shown(reason)}`), at: Date.now() }));
-})();
+
+  #dialog<T>(kind: string, message: unknown, answer: (how: Kept["next"]) => { value: T; said: string }): T {
+    const how = this.#kept.next;
+    if (kind !== "alert") this.#kept.next = undefined;
+    const { value, said } = answer(how);
+    this.#keep(this.#kept.dialogs, { kind, message: cut(String(message ?? "")), answer: said });
+    return value;
+  }
+
+  /** True while the person may be looking, and it may be their tab. */
+  #isTheirs(): boolean {
+    return this.#isOver || (!this.#kept.isOurs && document.visibilityState === "visible");
+  }
+
+  #answerDialogs(): void {
+    const { alert, confirm, prompt, print } = window;
+    const said = (how: Kept["next"]) => (how?.accept ? "accepted" : "dismissed");
+    this.#instead(window, "alert", (message?: unknown) => {
+      if (this.#isTheirs()) return alert.call(window, message);
+      return this.#dialog("alert", message, () => ({ value: undefined, said: "closed" }));
+    });
+    this.#instead(window, "confirm", (message?: unknown) => {
+      if (this.#isTheirs()) return confirm.call(window, message as string);
+      return this.#dialog("confirm", message, (how) => ({ value: how?.accept ?? false, said: said(how) }));
+    });
+    this.#instead(window, "prompt", (message?: unknown, preset?: unknown) => {
+      if (this.#isTheirs()) return prompt.call(window, message as string, preset as string);
+      return this.#dialog("prompt", message, (how) => ({ value: how?.accept ? (how.text ?? String(preset ?? "")) : null, said: said(how) }));
+    });
+    this.#instead(window, "print", () => {
+      if (this.#isTheirs()) return print.call(window);
+      return this.#dialog("print", "", () => ({ value: undefined, said: "not printed" }));
+    });
+  }
+
+  #watchWindows(): void {
+    const { open } = window;
+    this.#instead(window, "open", (...how: Parameters<typeof open>) => {
+      const opened = open.apply(window, how);
+      if (opened !== null) this.#effects.opened();
+      else this.#keep(this.#kept.dialogs, { kind: "popup", message: cut(String(how[0] ?? "")), answer: "stopped by the browser" });
+      return opened;
+    });
+  }
+
+  #written(level: string, text: string): void {
+    this.#keep(this.#kept.console, { level, text: cut(text), at: Date.now() });
+  }
+
+  #keepConsole(): void {
+    for (const level of ["log", "info", "warn", "error", "debug"] as const) {
+      const original = console[level];
+      this.#instead(console, level, (...values: unknown[]) => {
+        if (!this.#isOver) this.#written(level, values.map(shown).join(" "));
+        original.apply(console, values);
+      });
+    }
+  }
+
+  #keepErrors(): void {
+    const failed = ({ message, filename, lineno }: ErrorEvent) => this.#written("error", `${message} (${filename}:${lineno})`);
+    const rejected = ({ reason }: PromiseRejectionEvent) => this.#written("error", `unhandled rejection: ${shown(reason)}`);
+    window.addEventListener("error", failed);
+    window.addEventListener("unhandledrejection", rejected);
+    this.#undoing.push(() => {
+      window.removeEventListener("error", failed);
+      window.removeEventListener("unhandledrejection", rejected);
+    });
+  }
+}
+
+function shown(value: unknown): string {
+  if (typeof value === "string") return value;
+  if (value instanceof Error) return `${value.name}: ${value.message}`;
+  try {
+    return JSON.stringify(value) ?? String(value);
+  } catch {
+    return String(value);
+  }
+}
+
+if (!(KEPT in window)) new OwnWorld().begin();

@@ -2,20 +2,22 @@
 //
 // Owns nothing but the way to each command. Must never speak to the page, or start anything by itself.
 
-import { closedShadowRoot, pause } from "../../../shared/browser/content.ts";
+import { closedShadowRoot } from "../../../shared/browser/content.ts";
 import { changing } from "./change.ts";
 import { type Answer, type Command, type Commands, type Elsewhere, type Name, PART, type Replies } from "./commands.ts";
+import { turn } from "./effects.ts";
 import { Failure } from "./failure.ts";
 import { fill, selectOptions, type } from "./fields.ts";
 import { switchHighlight } from "./highlight.ts";
 import { pressKey } from "./keys.ts";
+import { forget, forgetAll, turnedBack } from "./later.ts";
 import { click, drag, hover, named } from "./pointer.ts";
 import { read } from "./read.ts";
 import { beginDocument, resolve } from "./refs.ts";
 import { noteSecrets, secretValues, withoutSecrets } from "./secrets.ts";
 import { snapshotOf } from "./snapshot.ts";
 import { focused, openClosedRoots, parentOf } from "./tree.ts";
-import { veil } from "./veil.ts";
+import { drawn, veil } from "./veil.ts";
 
 openClosedRoots(closedShadowRoot);
 
@@ -29,14 +31,16 @@ const ways: { [N in Name]: (options: Commands[N]) => Promise<Replies[N]> | Repli
   type: ({ target, ...typing }) => onLive(target, (element) => type(element, typing)),
   async key({ key, times }) {
     const receiver = focused() ?? document.body;
+    let isWhole = true;
     const change = await changing(async () => {
-      for (let time = 0; time < times; time += 1) await pressKey(key);
+      for (let time = 0; time < times; time += 1) isWhole = (await pressKey(key)) && isWhole;
     });
-    return { lines: [`${named(receiver)} received it`, ...change.lines] };
+    const more = isWhole ? [] : ["the page got its events; what the browser itself would do at this key was not done"];
+    return { ...change, lines: [`${named(receiver)} received it`, ...more, ...change.lines] };
   },
   select: ({ target, values }) => onLive(target, (element) => selectOptions(element, values)),
   fill: ({ target, ...what }) => onLive(target, (element) => fill(element, what)),
-  drag: ({ from, to }) => onLive(from, (element) => drag(element, resolve(to))),
+  drag: ({ from, to, ...at }) => onLive(from, (element) => drag(element, resolve(to), at)),
   scroll,
   veil: async ({ over }) => (await veil(over), { over }),
   note: () => ({}),
@@ -51,7 +55,7 @@ const ways: { [N in Name]: (options: Commands[N]) => Promise<Replies[N]> | Repli
     if (target !== undefined) element.scrollIntoView({ block: "center", inline: "center", behavior: "instant" });
     const { x, y, width, height } = element.getBoundingClientRect();
     const { scrollWidth, scrollHeight } = document.documentElement;
-    return { x, y, width, height, pageWidth: scrollWidth, pageHeight: scrollHeight, windowWidth: innerWidth, windowHeight: innerHeight, ratio: devicePixelRatio };
+    return { x, y, width, height, pageWidth: scrollWidth, pageHeight: scrollHeight, windowWidth: innerWidth, windowHeight: innerHeight, scrolledX: scrollX, scrolledY: scrollY, ratio: devicePixelRatio };
   },
 };
 
@@ -59,6 +63,7 @@ const ways: { [N in Name]: (options: Commands[N]) => Promise<Replies[N]> | Repli
 async function onLive<T>(target: string, act: (element: Element) => Promise<T>): Promise<T> {
   for (let left = 5; ; left -= 1) {
     const element = resolve(target);
+    forget(element);
     try {
       return await act(element);
     } catch (failure) {
@@ -84,11 +89,12 @@ async function scroll({ target, to, x, y }: Commands["scroll"]): Promise<Replies
   }
   const box = scrollable(element);
   const before = { x: box.scrollLeft, y: box.scrollTop };
-  if (to !== undefined) box.scrollTo({ top: to === "top" ? 0 : box.scrollHeight, behavior: "instant" });
+  if (to === "place") box.scrollTo({ left: x, top: y, behavior: "instant" });
+  else if (to !== undefined) box.scrollTo({ top: to === "top" ? 0 : box.scrollHeight, behavior: "instant" });
   else box.scrollBy({ left: x, top: y, behavior: "instant" });
   // A tab that is not shown is not drawn, and the browser tells of scrolling when it draws.
   if (document.visibilityState !== "visible") (box === document.scrollingElement ? document : box).dispatchEvent(new Event("scroll", { bubbles: box === document.scrollingElement }));
-  await pause(50);
+  await (document.visibilityState === "visible" ? drawn() : turn());
   const moved = box.scrollLeft !== before.x || box.scrollTop !== before.y;
   const left = Math.max(0, Math.round(box.scrollHeight - box.clientHeight - box.scrollTop));
   return { lines: [moved ? `scrolled to ${Math.round(box.scrollTop)} of ${box.scrollHeight} pixels; ${left} below` : "nothing moved: it is already at its end"] };
@@ -118,14 +124,19 @@ function pathFromTop(): number[] {
 /** Where this document is from: also where its address does not say, as in an empty one that a page made. */
 const here = (): string => (self.origin === "null" ? location.href : self.origin);
 
+/** After these a page may well change any field. */
+const MOVES = new Set<Name>(["click", "key", "drag"]);
+
 async function run(command: Command): Promise<Answer | Elsewhere> {
   if (command.place !== undefined && command.place !== here()) return { elsewhere: here() };
   const generation = beginDocument(command.generation);
   switchHighlight(command.highlight);
   noteSecrets();
+  const notes = command.name === "veil" ? [] : turnedBack();
+  if (MOVES.has(command.name)) forgetAll();
   const answer = await answered(command);
   noteSecrets();
-  return { generation, secrets: secretValues(), ...withoutSecrets(answer) };
+  return { generation, secrets: secretValues(), ...withoutSecrets({ ...answer, notes }) };
 }
 
 async function answered(command: Command): Promise<{ reply: Replies[Name] } | { failure: { kind: Failure["kind"]; message: string } }> {

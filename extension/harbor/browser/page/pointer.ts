@@ -7,8 +7,11 @@
 // Owns where a click goes. Must never click what stands in front of what was meant: that is said instead.
 
 import { pause } from "../../../shared/browser/content.ts";
+import { caretTo, selectBetween, selectWord } from "./caret.ts";
 import { type Change, changing } from "./change.ts";
+import type { Offset } from "./commands.ts";
 import { Failure } from "./failure.ts";
+import { focusOn, leaveFocus } from "./focus.ts";
 import { highlight } from "./highlight.ts";
 import { refOf } from "./refs.ts";
 import { nameOf, roleOf } from "./roles.ts";
@@ -23,26 +26,31 @@ export interface Click {
   button: "left" | "right" | "middle";
   count: 1 | 2;
   modifiers: string[];
+  at?: Offset | undefined;
+  /** Requests that it begins are waited for. */
+  answers?: boolean;
 }
 
 /** A name for people: role, name, ref. */
-export const named = (element: Element): string => `${roleOf(element)}${nameOf(element) === "" ? "" : ` ${JSON.stringify(nameOf(element))}`} [ref=${refOf(element)}]`;
+export function named(element: Element): string {
+  const [role, name] = [roleOf(element), nameOf(element)];
+  return `${role}${name === "" ? "" : ` ${JSON.stringify(name)}`} [ref=${refOf(element, role)}]`;
+}
 
-/** Brings an element to where it can be pointed at; the place. */
-export async function pointAt(element: Element): Promise<Point> {
-  const box = shownBy(element);
+/** Brings an element to where it can be pointed at, at a place of it where one is meant; the place. */
+export async function pointAt(element: Element, offset?: Offset): Promise<Point> {
+  const box = offset === undefined ? shownBy(element) : element;
   if (!box.checkVisibility({ visibilityProperty: true })) throw new Failure("hidden", `${named(element)} is in the page, but not visible`);
-  if (!isInside(box.getBoundingClientRect())) intoView(box);
+  if (!isInside(box.getBoundingClientRect())) intoView(box, offset);
   await still(box);
   await highlight(box);
   // Looking is dear in a page of many nodes.
-  let seen = look(element, box);
+  let seen = look(element, box, offset);
   if (!("at" in seen)) {
     // A box around it that scrolls may not show it, although it is inside the window.
-    intoView(box);
+    intoView(box, offset);
     await still(box);
-    await highlight(box);
-    seen = look(element, box);
+    seen = look(element, box, offset);
   }
   if ("at" in seen) return seen.at;
   if (seen.places === 0) throw new Failure("hidden", `${named(element)} has no area in the page to point at`);
@@ -50,11 +58,18 @@ export async function pointAt(element: Element): Promise<Point> {
   throw new Failure("covered", inFront === null ? `${named(element)} is outside of the window and cannot be scrolled to` : `${named(element)} is covered by ${named(cover(inFront))}: close that first, or scroll`);
 }
 
-const intoView = (box: Element): void => box.scrollIntoView({ block: "center", inline: "center", behavior: "instant" });
+/** Its middle is in the middle of what shows it, or the place of it that is meant. */
+function intoView(box: Element, offset: Offset | undefined): void {
+  box.scrollIntoView({ block: "center", inline: "center", behavior: "instant" });
+  if (offset === undefined) return;
+  const { left, top } = box.getBoundingClientRect();
+  const [x, y] = [left + offset.x, top + offset.y];
+  if (x < 0 || y < 0 || x >= innerWidth || y >= innerHeight) window.scrollBy({ left: x - innerWidth / 2, top: y - innerHeight / 2, behavior: "instant" });
+}
 
 /** A place where an event meets the element; else at how many was looked, and what stands in front. */
-function look(element: Element, box: Element): { at: Point } | { places: number; inFront: Element | null } {
-  const places = placesIn(box);
+function look(element: Element, box: Element, offset: Offset | undefined): { at: Point } | { places: number; inFront: Element | null } {
+  const places = offset === undefined ? placesIn(box) : [placeAt(box, offset)];
   let inFront: Element | null = null;
   for (const at of places) {
     const there = elementAt(at.x, at.y);
@@ -86,22 +101,40 @@ function cover(element: Element): Element {
 /** What an event at a place went to, for people: what was meant, where it is in that. */
 const receivedBy = (receiver: Element, meant: Element): string => named(isWithin(receiver, meant) ? meant : cover(receiver));
 
-/** Waits, a second at most, until it stands at the same place twice. */
+function placeAt(element: Element, { x, y }: Offset): Point {
+  const { left, top, width, height } = element.getBoundingClientRect();
+  if (x < 0 || y < 0 || x > width || y > height) throw new Failure("invalid", `${named(element)} is ${Math.round(width)}×${Math.round(height)} pixels: the place is outside of it`);
+  return { x: left + x, y: top + y };
+}
+
+/** Waits, a second at most, until it stands at the same place in two drawings. What is not shown is not drawn, and stands. */
 async function still(element: Element): Promise<void> {
+  if (document.visibilityState !== "visible") return;
   let before = element.getBoundingClientRect();
   for (let look = 0; look < 50; look += 1) {
-    await pause(20);
+    await drawing();
     const now = element.getBoundingClientRect();
     if (now.x === before.x && now.y === before.y && now.width === before.width && now.height === before.height) return;
     before = now;
   }
 }
 
-/** Its middle, and then the middles of its quarters; only places inside the window. */
+/** Until the browser draws; a frame of a page that it does not draw is waited for no longer than it takes to draw one. */
+function drawing(): Promise<void> {
+  return new Promise((done) => {
+    requestAnimationFrame(() => done());
+    setTimeout(done, 50);
+  });
+}
+
+const GRID = [0.02, 0.1, 0.2, 0.3, 0.4, 0.6, 0.7, 0.8, 0.9, 0.98];
+
+/** Its middle, and then the middles of its quarters, of a drawn shape those of a grid; only places inside the window. */
 function placesIn(element: Element): Point[] {
   const box = [...element.getClientRects()].find(({ width, height }) => width > 0 && height > 0) ?? element.getBoundingClientRect();
   const at = (across: number, down: number) => ({ x: box.left + box.width * across, y: box.top + box.height * down });
-  const all = [at(0.5, 0.5), at(0.25, 0.25), at(0.75, 0.25), at(0.25, 0.75), at(0.75, 0.75)];
+  const grid = element instanceof SVGElement ? GRID.flatMap((down) => GRID.map((across) => at(across, down))) : [];
+  const all = [at(0.5, 0.5), at(0.25, 0.25), at(0.75, 0.25), at(0.25, 0.75), at(0.75, 0.75), ...grid];
   return all.filter(({ x, y }) => x >= 0 && y >= 0 && x < innerWidth && y < innerHeight);
 }
 
@@ -115,17 +148,23 @@ function init({ x, y }: Point, modifiers: string[], more: MouseEventInit = {}): 
 }
 
 /** Clicks, and says what received it and what changed. */
-export async function click(element: Element, { button, count, modifiers }: Click): Promise<Change> {
+export async function click(element: Element, { button, count, modifiers, at, answers = false }: Click): Promise<Change> {
   if (element.matches(":disabled") || element.getAttribute("aria-disabled") === "true") throw new Failure("disabled", `${named(element)} is disabled`);
-  const place = await pointAt(element);
+  if (element instanceof HTMLInputElement && element.type === "file") throw new Failure("unsupported", `${named(element)} opens a window of the browser's own, which no tool can use`);
+  const place = await pointAt(element, at);
   const receiver = elementAt(place.x, place.y) ?? element;
-  const change = await changing(() => {
+  const act = () => {
     moveOver(receiver, place, modifiers);
     for (let nth = 1; nth <= count; nth += 1) press(receiver, place, { button, modifiers, nth });
     if (count === 2) receiver.dispatchEvent(new MouseEvent("dblclick", init(place, modifiers, { detail: 2 })));
-  });
+  };
+  const change = await changing(act, { answers });
+  // A link says where it opens, and no script of the page's does.
+  if (change.begun === undefined && opensWindow(receiver)) change.begun = "opening";
   return { ...change, lines: [`${receivedBy(receiver, element)} received it`, ...change.lines] };
 }
+
+const opensWindow = (receiver: Element): boolean => receiver.closest('a[target]:not([target="_self"])') !== null || receiver.closest("form[target]") !== null;
 
 function press(receiver: Element, place: Point, { button, modifiers, nth }: { button: Click["button"]; modifiers: string[]; nth: number }): void {
   const which = BUTTONS[button];
@@ -133,7 +172,11 @@ function press(receiver: Element, place: Point, { button, modifiers, nth }: { bu
   const up = init(place, modifiers, { button: which, buttons: 0, detail: nth });
   receiver.dispatchEvent(new PointerEvent("pointerdown", down));
   // Where the page wants to keep the focus it says so here.
-  if (receiver.dispatchEvent(new MouseEvent("mousedown", down))) focusFor(receiver);
+  if (receiver.dispatchEvent(new MouseEvent("mousedown", down))) {
+    focusFor(receiver);
+    if (button === "left" && nth === 1) caretTo(place, modifiers.includes("Shift"));
+    if (button === "left" && nth === 2) selectWord(place);
+  }
   receiver.dispatchEvent(new PointerEvent("pointerup", up));
   receiver.dispatchEvent(new MouseEvent("mouseup", up));
   if (button === "left") receiver.dispatchEvent(new PointerEvent("click", up));
@@ -144,12 +187,13 @@ function press(receiver: Element, place: Point, { button, modifiers, nth }: { bu
 /** As a real press does: to the nearest element that takes the focus, or away from where it is. */
 function focusFor(receiver: Element): void {
   for (let at: Element | null = receiver; at !== null; at = parentOf(at)) {
-    if (at instanceof HTMLElement && (at.tabIndex >= 0 || at.isContentEditable) && !at.matches(":disabled")) {
-      at.focus({ preventScroll: true });
+    const takesFocus = at instanceof HTMLElement ? at.tabIndex >= 0 || at.isContentEditable : at instanceof SVGElement && at.hasAttribute("tabindex");
+    if (takesFocus && !at.matches(":disabled")) {
+      focusOn(at as HTMLElement | SVGElement);
       return;
     }
   }
-  if (document.activeElement instanceof HTMLElement && document.activeElement !== document.body) document.activeElement.blur();
+  leaveFocus();
 }
 
 let over: Element | null = null;
@@ -184,19 +228,19 @@ export async function hover(element: Element): Promise<Change> {
   return { ...change, lines: [`the pointer is over ${receivedBy(receiver, element)}; styles of :hover do not follow it`, ...change.lines] };
 }
 
-/** Takes one element to another: by the events of the mouse, and by those of dragging where it is draggable. */
-export async function drag(from: Element, to: Element): Promise<Change> {
-  const start = await pointAt(from);
+/** Takes one element to another: by the events of the mouse, and by those of dragging where it is draggable; text between them is selected. */
+export async function drag(from: Element, to: Element, { fromAt, toAt }: { fromAt?: Offset | undefined; toAt?: Offset | undefined } = {}): Promise<Change> {
+  const start = await pointAt(from, fromAt);
   const first = elementAt(start.x, start.y) ?? from;
   const change = await changing(async () => {
     moveOver(first, start, []);
     const held = { button: 0, buttons: 1 };
     first.dispatchEvent(new PointerEvent("pointerdown", init(start, [], held)));
-    first.dispatchEvent(new MouseEvent("mousedown", init(start, [], held)));
+    const isFree = first.dispatchEvent(new MouseEvent("mousedown", init(start, [], held)));
     const data = new DataTransfer();
     const dragged = from.closest('[draggable="true"], a[href], img');
     const takes = dragged?.dispatchEvent(new DragEvent("dragstart", { ...init(start, []), dataTransfer: data })) ?? false;
-    const end = await pointAt(to);
+    const end = await pointAt(to, toAt);
     const last = elementAt(end.x, end.y) ?? to;
     for (const share of [0.25, 0.5, 0.75, 1]) {
       const place = { x: start.x + (end.x - start.x) * share, y: start.y + (end.y - start.y) * share };
@@ -209,6 +253,7 @@ export async function drag(from: Element, to: Element): Promise<Change> {
       for (const type of ["dragenter", "dragover", "drop"]) last.dispatchEvent(new DragEvent(type, { ...init(end, []), dataTransfer: data }));
       dragged.dispatchEvent(new DragEvent("dragend", { ...init(end, []), dataTransfer: data }));
     }
+    if (dragged === null && isFree) selectBetween(start, end);
     last.dispatchEvent(new PointerEvent("pointerup", init(end, [])));
     last.dispatchEvent(new MouseEvent("mouseup", init(end, [])));
   });

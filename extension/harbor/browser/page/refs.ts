@@ -1,19 +1,27 @@
 // Names for elements: `f<k>e<n>`, k for the document, n for the element.
 //
-// Owns that a name means one node for as long as the document lives: it is never given again, and where its node is gone it
-// fails, with those that may have been meant. Must never keep a node alive.
+// Owns that a name means one node for as long as the document lives, and what it was told to be: it is never given again. Where its
+// node is gone it fails, with those that may have been meant; where a page has made something else of the node it fails, too. Must
+// never keep a node alive.
 
 import { Failure } from "./failure.ts";
-import { nameOf, roleOf } from "./roles.ts";
+import { calledOf, isField, isPlace, nameOf, roleOf } from "./roles.ts";
 import { secretFields } from "./secrets.ts";
 import { childrenOf, parentOf } from "./tree.ts";
 
-interface Known {
+interface Known extends Told {
   element: WeakRef<Element>;
-  /** What it was when it got its name, to find it again. */
+  parent: WeakRef<Element> | undefined;
+}
+
+/** What an element was when it was last told of: to find it again, and to know it. */
+export interface Told {
   role: string;
   name: string;
-  parent: WeakRef<Element> | undefined;
+  /** Of what has no name: how the text in it begins. */
+  text: string;
+  /** Where a link leads. */
+  href: string;
 }
 
 const refs = new WeakMap<Element, string>();
@@ -27,20 +35,31 @@ export function beginDocument(k: number): number {
   return generation;
 }
 
-/** The element's name, a new one where it has none. What it is and is called may be known already. */
-export function refOf(element: Element, role = roleOf(element), name?: string): string {
-  const given = refs.get(element);
-  if (given !== undefined) return given;
-  const ref = `f${generation}e${++last}`;
+/** The element's name, a new one where it has none; it is being told of. What it is and is called may be known already. */
+export function refOf(element: Element, role = roleOf(element), called = calledOf(element, role)): string {
+  const ref = refs.get(element) ?? `f${generation}e${++last}`;
   const parent = parentOf(element);
   refs.set(element, ref);
-  known.set(ref, {
-    element: new WeakRef(element),
-    role,
-    name: name ?? nameOf(element),
-    parent: parent === null ? undefined : new WeakRef(parent),
-  });
+  // What stands in a place changes, and it is the same place.
+  const byText = called === "" && !isField(element) && !isPlace(role);
+  known.set(ref, { element: new WeakRef(element), parent: parent === null ? undefined : new WeakRef(parent), ...toldOf(element, role, called, byText) });
   return ref;
+}
+
+/** So much of a text is what something is known by, in characters. */
+const KNOWN_BY = 60;
+
+function toldOf(element: Element, role: string, name: string, byText: boolean): Told {
+  // Only the beginning is looked at: a page can be one text.
+  const text = byText ? (element.textContent ?? "").slice(0, 1_000).replace(/\s+/g, " ").trim().slice(0, KNOWN_BY) : "";
+  return { role, name, text, href: element.getAttribute("href") ?? "" };
+}
+
+/** True if one is what was told of the other. What has lost its name is; a page adds to the label of a field what is wrong with it. Pure. */
+export function isAsTold(told: Told, is: Told, isInField: boolean): boolean {
+  if (told.role !== is.role || told.text !== is.text || told.href !== is.href) return false;
+  if (is.name === "" || told.name === is.name) return true;
+  return (isInField && told.name !== "" && (is.name.startsWith(told.name) || told.name.startsWith(is.name)));
 }
 
 /** The element of a name or a CSS selector that fits one element. */
@@ -53,20 +72,30 @@ export function resolve(target: string): Element {
   const one = known.get(ref);
   if (one === undefined) throw new Failure("stale", `there is no ${target} in this document. Take a new snapshot`);
   const element = one.element.deref();
-  if (element?.isConnected) return element;
-  return again(ref, one);
+  if (!element?.isConnected) return again(ref, one);
+  const role = roleOf(element);
+  const is = toldOf(element, role, calledOf(element, role), one.text !== "");
+  if (isAsTold(one, is, isField(element))) return element;
+  throw new Failure("stale", `${ref} was ${saidOf(one)} and is ${saidOf(is)} now: the page has made another thing of it. Take a new snapshot`);
 }
 
+const saidOf = ({ role, name, text, href }: Told): string => {
+  const called = name || text;
+  return `${role === "generic" ? "clickable" : role}${called === "" ? "" : ` ${JSON.stringify(called)}`}${href === "" ? "" : ` to ${href.slice(0, 200)}`}`;
+};
+
 /** The node is gone: what took its place, where that is certain. */
-function again(ref: string, { role, name, parent }: Known): Element {
+function again(ref: string, { role, name, parent, href }: Known): Element {
   const around = parent?.deref();
   const place = around?.isConnected ? around : document.documentElement;
   const alike = [...below(place)].filter((element) => roleOf(element) === role);
-  const same = alike.filter((element) => nameOf(element) === name);
+  const same = alike.filter((element) => calledOf(element, role) === name);
   const [found] = same;
   if (found !== undefined && same.length === 1 && around?.isConnected && name !== "") {
+    const is = toldOf(found, role, name, false);
+    if (is.href !== href) throw new Failure("stale", `${ref} is no longer in the page, and ${saidOf(is)} is in its place. Take a new snapshot`);
     refs.set(found, ref);
-    known.set(ref, { element: new WeakRef(found), role, name, parent });
+    known.set(ref, { element: new WeakRef(found), parent, ...is });
     return found;
   }
   const near = alike.slice(0, 5).map((element) => `${role} ${JSON.stringify(nameOf(element))} [ref=${refOf(element)}]`);

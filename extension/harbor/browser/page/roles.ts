@@ -5,10 +5,24 @@
 
 import { computeAccessibleName, getRole } from "dom-accessibility-api";
 
+/** Fields that the library has no role for. */
+const BY_TYPE: { [type: string]: string } = {
+  ...{ date: "textbox", time: "textbox", month: "textbox", week: "textbox", "datetime-local": "textbox", color: "textbox" },
+  ...{ file: "button", password: "textbox" },
+};
+
+/** The kind of a field that takes a value of one form only, for people; nothing of others. */
+export const formOf = (element: Element): string | undefined =>
+  element instanceof HTMLInputElement && element.type !== "password" && Object.hasOwn(BY_TYPE, element.type) ? element.type : undefined;
+
 /** The role; `generic` where it has none. */
 export function roleOf(element: Element): string {
   if (element instanceof HTMLIFrameElement) return "iframe";
-  if (element instanceof HTMLInputElement && element.type === "password") return "textbox";
+  if (element instanceof HTMLMeterElement) return "meter";
+  if (element instanceof HTMLInputElement && (element.type === "password" || !element.hasAttribute("role"))) {
+    const role = Object.hasOwn(BY_TYPE, element.type) ? BY_TYPE[element.type] : undefined;
+    if (role !== undefined) return role;
+  }
   if (element instanceof HTMLElement && element.isContentEditable && !element.parentElement?.isContentEditable) return "textbox";
   const role = getRole(element);
   if (role === null || role === "presentation" || role === "none") return "generic";
@@ -17,9 +31,12 @@ export function roleOf(element: Element): string {
 
 /** Its name: what stands on it, or what it is labelled with. At most 200 characters. */
 export function nameOf(element: Element): string {
-  const name = (plainName(element) ?? computeAccessibleName(element)).replace(/\s+/g, " ").trim();
+  const name = (plainName(element) ?? (computeAccessibleName(element) || (titleOf(element)?.textContent ?? ""))).replace(/\s+/g, " ").trim();
   return name.length > 200 ? `${name.slice(0, 200)}…` : name;
 }
+
+/** What a part of a drawing is called by its own element for that. */
+const titleOf = (element: Element): Element | null => (element instanceof SVGElement ? element.querySelector(":scope > title") : null);
 
 /** The text of a link or button that has nothing else. The library takes milliseconds to compute it, and a page may have a thousand of them. */
 function plainName(element: Element): string | undefined {
@@ -50,7 +67,17 @@ const FROM_CONTENT = new Set(
 export const isNamedByContent = (role: string): boolean => FROM_CONTENT.has(role);
 
 /** Roles for which a name says something. */
-export const isNamed = (role: string): boolean => INTERACTIVE.has(role) || (PLACES.has(role) && role !== "list") || role === "figure";
+export const isNamed = (role: string): boolean => INTERACTIVE.has(role) || (PLACES.has(role) && role !== "list") || role === "figure" || isGauge(role);
+
+/** Shows how far something is; what stands in it is for browsers that cannot draw it. */
+export const isGauge = (role: string): boolean => role === "meter" || role === "progressbar";
+
+/** True if it says itself what it is called, whatever its role is. */
+export const isLabelled = (element: Element): boolean =>
+  ["aria-label", "aria-labelledby", "title"].some((name) => element.hasAttribute(name)) || titleOf(element) !== null;
+
+/** What it is called where it is told of: of what has no role for a name, only what it is labelled with. */
+export const calledOf = (element: Element, role: string): string => (isNamed(role) || isLabelled(element) ? nameOf(element) : "");
 
 export type Field = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement;
 
@@ -83,11 +110,18 @@ const SECRET_NAME = /(^|[^a-z])(passw(or)?d|passcode|otp|one-?time-?code|cvv2?|c
 /** What stands in a field, for people; nothing of a secret one. */
 export function valueOf(element: Element): string | undefined {
   if (element instanceof HTMLElement && element.isContentEditable) return undefined;
-  if (!isField(element)) return undefined;
+  if (!isField(element)) return gaugeOf(element);
   if (isSecret(element)) return element.value === "" ? "" : "(filled, not shown)";
   if (element instanceof HTMLSelectElement) return [...element.selectedOptions].map(({ label }) => label).join(", ");
-  if (element instanceof HTMLInputElement && ["checkbox", "radio", "file", "button", "submit", "reset", "image", "hidden"].includes(element.type)) return undefined;
+  if (element instanceof HTMLInputElement && ["checkbox", "radio", "button", "submit", "reset", "image", "hidden"].includes(element.type)) return undefined;
+  if (element instanceof HTMLInputElement && element.type === "file") return [...(element.files ?? [])].map(({ name }) => name).join(", ");
   return element.value;
+}
+
+/** How far a gauge or a drawn slider is. */
+function gaugeOf(element: Element): string | undefined {
+  if (element instanceof HTMLMeterElement || (element instanceof HTMLProgressElement && element.position !== -1)) return `${element.value} of ${element.max}`;
+  return element.getAttribute("aria-valuetext") ?? element.getAttribute("aria-valuenow") ?? undefined;
 }
 
 /** Its states, as words of a snapshot. */

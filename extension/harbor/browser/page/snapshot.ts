@@ -4,8 +4,9 @@
 //
 // Owns what a snapshot has and leaves out. Must never give text that a person cannot see, or the value of a secret field.
 
+import { isVeiled } from "./hiding.ts";
 import { refOf } from "./refs.ts";
-import { isField, isInteractive, isNamed, isNamedByContent, isPlace, nameOf, roleOf, statesOf, valueOf } from "./roles.ts";
+import { calledOf, formOf, isField, isGauge, isInteractive, isNamed, isNamedByContent, isPlace, roleOf, statesOf, valueOf } from "./roles.ts";
 import { childrenOf, isGone, isInView, isMoved, isMovedAround, isUnseen, parentOf } from "./tree.ts";
 
 export type Filter = "all" | "interactive" | "viewport";
@@ -64,7 +65,7 @@ interface Build {
 }
 
 const isHiddenAround = (root: Element): boolean => {
-  for (let at = parentOf(root); at !== null; at = parentOf(at)) if (Number(getComputedStyle(at).opacity) < 0.05) return true;
+  for (let at = parentOf(root); at !== null; at = parentOf(at)) if (isVeiled(at, getComputedStyle(at))) return true;
   return false;
 };
 
@@ -74,14 +75,15 @@ function build(element: Element, { budget, filter, boxes, into, unseen, pointer,
   const style = getComputedStyle(element);
   if (isGone(element, style)) return;
   const role = roleOf(element);
-  const isHand = style.cursor === "pointer" && !pointer;
-  const isUsed = isInteractive(role) || (isHand && role === "generic") || isField(element);
+  const isHand = style.cursor === "pointer" && !pointer && !isInteractive(role) && role !== "document";
+  const isUsed = isInteractive(role) || isHand || isField(element);
   const moved = wasMoved || isMoved(style);
-  const hidden = unseen || Number(style.opacity) < 0.05;
+  const hidden = unseen || isVeiled(element, style);
   const children: (Item | string)[] = [];
   const within = { budget, filter, boxes, into: children, unseen: hidden, pointer: pointer || style.cursor === "pointer", moved };
   if (element instanceof HTMLSelectElement) options(element, children);
-  else if (!isField(element) && !(element instanceof SVGElement)) contents(element, within, () => hidden || isUnseen(element, style, moved));
+  else if (element instanceof SVGElement) drawing(element, within);
+  else if (!isField(element) && !isGauge(role)) contents(element, within, () => hidden || isUnseen(element, style, moved));
   if (filter === "viewport" && !isInView(element) && children.length === 0 && style.display !== "contents") return;
   const isShown = style.visibility === "visible" && style.display !== "contents";
   const kept = isShown && (isUsed || isPlace(role) || (role !== "generic" && role !== "paragraph"));
@@ -90,15 +92,29 @@ function build(element: Element, { budget, filter, boxes, into, unseen, pointer,
     for (const child of separated(element, style, children)) into.push(child);
     return;
   }
-  const name = isNamed(role) ? nameOf(element) : filter === "interactive" && role === "generic" ? (element.textContent ?? "").replace(/\s+/g, " ").trim().slice(0, 100) : "";
-  const item: Item = { role, name, ref: isUsed || isPlace(role) ? refOf(element, role, name) : undefined, states: statesOf(element, role), props: propsOf(element), children };
-  if (isHand && role === "generic") item.states.push("clickable");
+  const called = isNamed(role) || isHand ? calledOf(element, role) : "";
+  const name = hidden && role === "img" ? "" : called === "" && isHand && filter === "interactive" ? shortText(element) : called;
+  const item: Item = { role, name, ref: isUsed || isPlace(role) ? refOf(element, role, called) : undefined, states: statesOf(element, role), props: propsOf(element), children };
+  if (isHand) item.states.push("clickable");
   if (boxes && item.ref !== undefined) item.states.push(boxOf(element));
   if (element instanceof HTMLIFrameElement) {
     const index = frameIndex(element);
     if (index !== undefined) item.frame = index;
   }
   into.push(item);
+}
+
+const shortText = (element: Element): string => (element.textContent ?? "").replace(/\s+/g, " ").trim().slice(0, 100);
+
+/** What can be used in a drawing; its words are not read. An icon has nothing of its own. */
+function drawing(element: SVGElement, within: Build): void {
+  if (element instanceof SVGSVGElement && element.querySelector('[role], a, [tabindex], [style*="cursor"]') === null && (within.pointer || isSmall(element))) return;
+  for (const child of childrenOf(element)) if (child instanceof Element && !/^(title|desc|metadata|defs)$/.test(child.localName)) build(child, within);
+}
+
+function isSmall(element: Element): boolean {
+  const { width, height } = element.getBoundingClientRect();
+  return width < 50 && height < 50;
 }
 
 function boxOf(element: Element): string {
@@ -136,6 +152,8 @@ function propsOf(element: Element): [string, string][] {
   if (element instanceof HTMLAnchorElement && element.hasAttribute("href")) props.push(["url", shortUrl(element)]);
   const placeholder = element.getAttribute("placeholder");
   if (placeholder !== null && placeholder !== "") props.push(["placeholder", placeholder]);
+  const form = formOf(element);
+  if (form !== undefined) props.push(["type", form]);
   const value = valueOf(element);
   if (value !== undefined && value !== "" && !(element instanceof HTMLSelectElement)) props.push(["value", value.slice(0, 500)]);
   return props;
@@ -186,7 +204,7 @@ function distilled(items: (Item | string)[]): (Item | string)[] {
 
 function slim(item: Item): Item | undefined {
   const says = textOf(item.children);
-  if (item.role === "img" && item.name === "") return undefined;
+  if (item.role === "img" && item.name === "" && item.children.length === 0 && !item.states.includes("clickable")) return undefined;
   const hasRefs = item.children.some((child) => typeof child !== "string" && holdsRef(child));
   // What stands on a button is its name.
   if (isNamedByContent(item.role) && item.name !== "" && !hasRefs && (says === "" || item.name.includes(says) || says.includes(item.name))) item.children = [];
@@ -206,7 +224,7 @@ function head({ role, name, ref, states, props }: Item): string {
   const parts = [role === "generic" ? "clickable" : role];
   if (name !== "") parts.push(quoted(name));
   if (ref !== undefined) parts.push(`[ref=${ref}]`);
-  for (const state of states) if (state !== "clickable") parts.push(`[${state}]`);
+  for (const state of states) if (state !== "clickable" || role !== "generic") parts.push(`[${state}]`);
   for (const [prop, value] of props) parts.push(`${prop}=${quoted(value)}`);
   return parts.join(" ");
 }
@@ -218,7 +236,7 @@ function render(item: Item | string, depth: number, most: number, lines: Line[])
   }
   const row = rowOf(item);
   if (row !== undefined) {
-    lines.push({ depth, text: `row: ${row}` });
+    lines.push({ depth, text: `${head({ ...item, name: "" })}: ${row}` });
     return;
   }
   const only = item.children.length === 1 && typeof item.children[0] === "string" ? item.children[0] : undefined;
@@ -239,9 +257,11 @@ function rowOf({ role, children }: Item): string | undefined {
   const cells: string[] = [];
   for (const cell of children) {
     if (typeof cell === "string") return undefined;
-    const parts = cell.children.length === 0 ? [cell.name] : cell.children;
+    const parts = cell.children.length === 0 && cell.ref === undefined ? [cell.name] : cell.children;
     if (parts.some((part) => typeof part !== "string" && (part.children.length > 0 || part.frame !== undefined))) return undefined;
-    cells.push(parts.map((part) => (typeof part === "string" ? part.replaceAll("|", "\\|") : head(part))).join(" "));
+    const within = parts.map((part) => (typeof part === "string" ? part.replaceAll("|", "\\|") : head(part))).join(" ");
+    // One that is used itself is said to be there, with its ref.
+    cells.push(cell.ref === undefined ? within : [head(cell).replaceAll("|", "\\|"), within].filter((part) => part !== "").join(": "));
   }
   return cells.join(" | ");
 }

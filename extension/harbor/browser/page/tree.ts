@@ -2,6 +2,8 @@
 //
 // Owns what counts as shown. Must never change the page.
 
+import { endsOf } from "./hiding.ts";
+
 /** The browsers' own way into a closed shadow root, which pages do not have. */
 let closedRoot: (element: Element) => ShadowRoot | null = (element) => element.shadowRoot;
 
@@ -67,8 +69,9 @@ export function isMovedAround(element: Element): boolean {
  * programs only, which is how pages give orders to agents. `moved`: it, or what stands around it, is where it would not be by itself.
  */
 export function isUnseen(element: Element, style: CSSStyleDeclaration, moved: boolean): boolean {
-  if (style.visibility !== "visible" || Number(style.opacity) < 0.05 || Number.parseFloat(style.fontSize) < 2) return true;
+  if (style.visibility !== "visible" || Number.parseFloat(style.fontSize) < 2 || isColourless(element, style)) return true;
   if (style.display === "contents" || element instanceof HTMLOptionElement) return false;
+  if (element instanceof HTMLDetailsElement && !element.open) return true;
   const { backgroundColor } = style;
   if (style.color === backgroundColor && style.backgroundImage === "none" && alpha(backgroundColor) === 1) return true;
   // A place in the page is asked for where it may matter only: for tens of thousands of elements it takes seconds.
@@ -78,14 +81,26 @@ export function isUnseen(element: Element, style: CSSStyleDeclaration, moved: bo
   const { width, height, right, bottom } = element.getBoundingClientRect();
   if (isClipped && (width <= 1 || height <= 1)) return true;
   if (Number.parseFloat(style.textIndent) < -width) return true;
-  // Left of the page or above it, where nobody can scroll.
-  return width > 0 && height > 0 && (right + scrollX <= 0 || bottom + scrollY <= 0);
+  // Left of the page or above it, where nobody can scroll; what slides in begins there.
+  return width > 0 && height > 0 && (right + scrollX <= 0 || bottom + scrollY <= 0) && !isSliding(element);
+}
+
+function isSliding(element: Element): boolean {
+  for (let at: Element | null = element; at !== null; at = parentOf(at)) if (["transform", "translate", "left", "top"].some((property) => endsOf(at as Element, property).length > 0)) return true;
+  return false;
+}
+
+/** True if its letters are drawn in no colour, and are not cut out of a picture behind them either. */
+function isColourless(element: Element, style: CSSStyleDeclaration): boolean {
+  if (alpha(style.webkitTextFillColor || style.color) >= 0.05 || style.textShadow !== "none") return false;
+  for (let at: Element | null = element; at !== null; at = parentOf(at)) if (/text/.test(getComputedStyle(at).backgroundClip)) return false;
+  return true;
 }
 
 function alpha(color: string): number {
   if (color === "transparent") return 0;
-  const parts = color.match(/[\d.]+/g) ?? [];
-  return color.startsWith("rgba") && parts.length === 4 ? Number(parts[3]) : 1;
+  const [, share] = /\/\s*([\d.]+)\s*\)$/.exec(color) ?? /^rgba\((?:[^,]+,){3}\s*([\d.]+)\)$/.exec(color) ?? [];
+  return share === undefined ? 1 : Number(share);
 }
 
 /** Whether any of it is inside the window. */

@@ -21,8 +21,8 @@ export async function veil(over: "all" | "secrets" | "nothing"): Promise<void> {
   if (undo.length > 0 && document.visibilityState === "visible") await drawn();
 }
 
-/** A frame that the browser does not draw at all is waited for no longer than it takes to draw one. */
-function drawn(): Promise<void> {
+/** Until the page is drawn as it is now. A frame that the browser does not draw at all is waited for no longer than it takes to draw one. */
+export function drawn(): Promise<void> {
   return new Promise((done) => {
     requestAnimationFrame(() => requestAnimationFrame(() => done()));
     setTimeout(done, 200);

@@ -1,7 +1,8 @@
 // `browser_console_messages`: what the page wrote to its console, and its errors.
 
-import { fits, isOn, numbers, texts } from "../call.ts";
-import { type Tool, keptBy } from "../hand.ts";
+import { fits, numbers, texts } from "../call.ts";
+import type { Tool } from "../hand.ts";
+import { keptBy } from "../kept.ts";
 import { lastOf } from "../page/bound.ts";
 
 /** So much of them is shown, in characters: the newest. */
@@ -18,8 +19,7 @@ export const consoleMessages: Tool = async (hand) => {
   const { console: all } = await keptBy(hand);
   const found = all.filter(({ level, text }) => rank(level) <= most && isWanted(text));
   const shown = found.slice(-(numbers(args, "limit") ?? 100));
-  const earlier = isOn(args, "all") ? " Messages of earlier pages of this tab are not kept." : "";
-  return { said: `${found.length} messages${shown.length < found.length ? `, the last ${shown.length} shown` : ""}.${earlier}`, page: lastOf(shown.map(({ level, text }) => `[${level}] ${text}`), MOST_CHARS) };
+  return { said: `${found.length} messages${shown.length < found.length ? `, the last ${shown.length} shown` : ""}.`, page: lastOf(shown.map(({ level, text }) => `[${level}] ${text}`), MOST_CHARS) };
 };
 
 const rank = (level: string): number => (level === "error" ? 0 : level === "warn" ? 1 : level === "debug" ? 3 : 2);

@@ -21,6 +21,7 @@ function matcher(text: string | undefined, regex: string | undefined): (line: st
     const wanted = text.toLowerCase();
     return (line) => line.toLowerCase().includes(wanted);
   }
-  const pattern = /^\/(.*)\/([a-z]*)$/.exec(regex ?? "")?.[1] ?? regex ?? "";
-  return fits("regex", pattern, "i");
+  const [, pattern = regex ?? "", flags = ""] = /^\/(.*)\/([a-z]*)$/s.exec(regex ?? "") ?? [];
+  // Those that keep a place between two texts are of no use here.
+  return fits("regex", pattern, flags.replace(/[gy]/g, ""));
 }

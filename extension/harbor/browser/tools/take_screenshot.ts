@@ -9,9 +9,8 @@ import { type Hand, type Tool, inDocument, now } from "../hand.ts";
 import type { Replies } from "../page/commands.ts";
 import { LONGEST, base64, blobOf } from "../picture.ts";
 
-/** How many windows high a page is drawn at most, and how long the browser wants to rest between two pictures, in milliseconds. */
+/** How many windows high a page is drawn at most. */
 const MOST_PIECES = 12;
-const REST_MS = 550;
 
 /** How often it is drawn anew when its documents were not the same before and after. */
 const TIMES = 3;
@@ -32,6 +31,7 @@ interface Drawn {
 export const takeScreenshot: Tool = async (hand) => {
   const { args } = hand;
   const target = texts(args, "target");
+  if (target !== undefined && isOn(args, "fullPage")) throw new ToolError("a picture is of the full page or of a target, not of both");
   const isPng = texts(args, "type") !== "jpeg";
   const { picture, scale, place } = await veiled(hand, async () => {
     const place = await inDocument(hand, target, "place", { target });
@@ -94,8 +94,16 @@ async function shownPart(hand: Hand, { windowWidth }: Replies["place"]): Promise
   return { picture, scale: picture.width / windowWidth };
 }
 
-/** The page from its top, window by window. */
-async function whole(hand: Hand, { windowWidth, windowHeight, pageHeight }: Replies["place"]): Promise<Drawn> {
+/** The page from its top, window by window; afterwards it is where it was. */
+async function whole(hand: Hand, place: Replies["place"]): Promise<Drawn> {
+  try {
+    return await fromTop(hand, place);
+  } finally {
+    await inDocument(hand, undefined, "scroll", { x: place.scrolledX, y: place.scrolledY, to: "place" }).catch(leftAlone);
+  }
+}
+
+async function fromTop(hand: Hand, { windowWidth, windowHeight, pageHeight }: Replies["place"]): Promise<Drawn> {
   const pieces = Math.min(Math.ceil(pageHeight / windowHeight), MOST_PIECES);
   let canvas: OffscreenCanvas | undefined;
   let scale = 1;
@@ -107,10 +115,7 @@ async function whole(hand: Hand, { windowWidth, windowHeight, pageHeight }: Repl
     // The last piece is as far down as the page goes.
     const top = Math.min(piece * windowHeight, Math.max(0, pageHeight - windowHeight));
     canvas.getContext("2d")?.drawImage(picture, 0, top * scale);
-    if (piece + 1 < pieces) {
-      await inDocument(hand, undefined, "scroll", { x: 0, y: windowHeight });
-      await new Promise((done) => setTimeout(done, REST_MS));
-    }
+    if (piece + 1 < pieces) await inDocument(hand, undefined, "scroll", { x: 0, y: windowHeight });
   }
   return { picture: canvas ?? (await shot(hand)), scale };
 }

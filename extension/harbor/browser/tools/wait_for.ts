@@ -10,7 +10,6 @@ const LONGEST_MS = 30_000;
 
 export const waitFor: Tool = async (hand) => {
   const { args, watch, tab } = hand;
-  if (isOn(args, "download")) throw new ToolError("this tool does not see downloads. Wait for the text that the page shows at the end");
   const time = numbers(args, "time");
   const wanted = { text: texts(args, "text"), gone: texts(args, "textGone"), target: texts(args, "target") };
   const limit = Math.min((numbers(args, "timeout") ?? 10) * 1000, LONGEST_MS);

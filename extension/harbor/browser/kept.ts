@@ -1,0 +1,72 @@
+// What the own worlds of a tab's documents have kept: dialogs and console, of its page and of the frames that may be read.
+//
+// Owns the way to it. Everything there is text of a page. Must never give what a frame says that the session may not use.
+
+import { runIn, runInEach } from "../../shared/browser/tabs.ts";
+import type { Hand } from "./hand.ts";
+import { KEPT } from "./page/commands.ts";
+import { placeOf } from "./places.ts";
+
+export interface KeptByPage {
+  dialogs: { kind: string; message: string; answer: string }[];
+  console: { level: string; text: string; at: number }[];
+}
+
+/** How the next question is answered. */
+export interface Next {
+  accept: boolean;
+  text?: string;
+}
+
+type Where = Pick<Hand, "tab" | "documents" | "mayUse">;
+
+/** What frames may take longer than is not waited for, in milliseconds. */
+const FRAMES_MS = 1_000;
+
+const MOST_MESSAGES = 500;
+
+/** What was kept, without values of secret fields. Nothing of a document that is another one by now. */
+export async function keptBy(where: Where): Promise<KeptByPage> {
+  const { tab, documents, mayUse } = where;
+  const all = await inAll(where, readKept, {});
+  // After it was read: what a page shows and says may have come into its fields a moment ago.
+  await documents.noteSecrets(tab.id, mayUse);
+  const dialogs = all.flatMap((kept) => kept?.dialogs ?? []);
+  // The answer was for one question, whichever frame asked it.
+  if (all.length > 1 && dialogs.some(({ kind }) => kind === "confirm" || kind === "prompt")) await setNext(where, undefined);
+  const messages = all.flatMap((kept) => kept?.console ?? []).sort((one, other) => one.at - other.at);
+  return documents.secrets.without([tab.id], { dialogs, console: messages.slice(-MOST_MESSAGES) });
+}
+
+/** The next question of the page, or of a frame in it, is answered so; nothing: as if nobody had said anything. */
+export const setNext = async (where: Where, next: Next | undefined): Promise<void> => void (await inAll(where, putNext, { next: next ?? null }));
+
+/** Has something done in the own world of the page, and of all frames in it that may be read. */
+async function inAll<A, R>({ tab: { id, url }, documents, mayUse }: Where, run: (argument: A & { name: string; places: string[] }) => R, argument: A): Promise<(Awaited<R> | undefined)[]> {
+  const frames = (await documents.judgedFrames(id, mayUse)).filter(({ frameId, may }) => may && frameId !== 0);
+  const given = (urls: string[]) => ({ ...argument, name: KEPT, places: urls.map(placeOf) });
+  const top = runIn(id, 0, run, given([url]), false).catch(() => undefined);
+  const late = new Promise<[]>((resolve) => setTimeout(() => resolve([]), FRAMES_MS));
+  const inner = frames.length === 0 ? [] : Promise.race([runInEach(id, frames.map(({ frameId }) => frameId), run, given(frames.map((frame) => frame.url))), late]);
+  return [await top, ...(await inner)];
+}
+
+/** Runs in the page's world: takes the dialogs, and copies what is in the console. */
+function readKept({ name, places }: { name: string; places: string[] }): KeptByPage | undefined {
+  // A page cannot give itself another location.
+  if (!places.includes(location.origin === "null" ? location.href : location.origin)) return undefined;
+  const kept = (window as unknown as { [name: string]: KeptByPage | undefined })[name];
+  if (kept === undefined) return undefined;
+  const words = (value: unknown) => String(value).slice(0, 2_000);
+  return {
+    dialogs: kept.dialogs.splice(0).map(({ kind, message, answer }) => ({ kind: words(kind), message: words(message), answer: words(answer) })),
+    console: kept.console.slice(-500).map(({ level, text, at }) => ({ level: words(level), text: words(text), at: Number(at) })),
+  };
+}
+
+/** Runs in the page's world. */
+function putNext({ name, places, next }: { name: string; places: string[]; next: Next | null }): void {
+  if (!places.includes(location.origin === "null" ? location.href : location.origin)) return;
+  const kept = (window as unknown as { [name: string]: { next: Next | undefined } | undefined })[name];
+  if (kept !== undefined) kept.next = next ?? undefined;
+}
