@@ -17,6 +17,7 @@ pub mod link;
 pub mod models;
 pub mod oauth_callback;
 pub mod observe;
+mod pages;
 pub mod router;
 pub mod runtimes;
 pub mod store;

@@ -3,7 +3,7 @@
 //! ```text
 //!  args ─► Command ─► commands ─► ask ─► client ─► the bridge
 //!                        │          reply, chunks ◄──┘
-//!                        └─► table, content, media, diff, pretty ─► screen
+//!                        └─► table, content, markdown, media, diff, pretty ─► screen
 //! ```
 //!
 //! Owns how people and scripts meet Harbor: words, tables, exit codes. Must never keep state or decide anything:
@@ -19,6 +19,7 @@ mod content;
 mod diff;
 mod inset;
 mod manual;
+mod markdown;
 mod media;
 mod money;
 mod pretty;

@@ -11,6 +11,7 @@ use std::process::{Command, Stdio};
 use harbor_client::terminal::disarm;
 use harbor_ipc_proto::field::PutField;
 
+use crate::markdown::Markdown;
 use crate::pretty::pretty;
 use crate::table::{Table, fit};
 use crate::wrap::wrap_all;
@@ -57,6 +58,8 @@ pub struct Screen {
     pub json: bool,
     terminal: bool,
     colour: bool,
+    /// The answer of a model that is coming.
+    answer: Markdown,
 }
 
 impl Screen {
@@ -65,7 +68,11 @@ impl Screen {
         let terminal = io::stdout().is_terminal();
         let no_colour = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         let dumb = env::var_os("TERM").is_some_and(|term| term == "dumb");
-        Self { out: Box::new(io::stdout()), json, terminal, colour: terminal && !no_colour && !dumb }
+        Self::over(Box::new(io::stdout()), json, terminal, terminal && !no_colour && !dumb)
+    }
+
+    fn over(out: Box<dyn Write>, json: bool, terminal: bool, colour: bool) -> Self {
+        Self { out, json, terminal, colour, answer: Markdown::default() }
     }
 
     /// Prints text, ending the line if the text does not.
@@ -83,6 +90,28 @@ impl Screen {
             true => write!(self.out, "{}", disarm(text))?,
             false => write!(self.out, "{text}")?,
         }
+        self.flush()
+    }
+
+    /// Prints a piece of a model's answer, at once. A terminal with colours shows what its Markdown means, and holds back
+    /// what is not certain yet until [`Self::end_answer`].
+    pub fn answer(&mut self, piece: &str) -> io::Result<()> {
+        if !self.colour {
+            return self.piece(piece);
+        }
+        let shown = self.answer.push(&disarm(piece));
+        self.show(&shown)
+    }
+
+    /// Prints what was held back of an answer. The next piece begins another one.
+    pub fn end_answer(&mut self) -> io::Result<()> {
+        let shown = self.answer.end();
+        self.show(&shown)
+    }
+
+    /// Prints what was made safe for a terminal before.
+    fn show(&mut self, shown: &str) -> io::Result<()> {
+        write!(self.out, "{shown}")?;
         self.flush()
     }
 
@@ -233,13 +262,13 @@ pub mod tests {
 
     impl Paper {
         pub fn screen(&self, json: bool, terminal: bool) -> Screen {
-            Screen { out: Box::new(self.clone()), json, terminal, colour: terminal }
+            Screen::over(Box::new(self.clone()), json, terminal, terminal)
         }
 
         /// A screen whose reader leaves after this many lines.
         pub fn torn(&self, lines: usize) -> Screen {
             let torn = Torn { paper: self.clone(), lines };
-            Screen { out: Box::new(torn), json: false, terminal: false, colour: false }
+            Screen::over(Box::new(torn), false, false, false)
         }
 
         pub fn read(&self) -> String {
@@ -286,6 +315,18 @@ pub mod tests {
         let evil = "a\x1b]0;title\x07\tb\r\n\u{9b}31m";
         assert_eq!(printed(true, |s| s.text(evil)), "a\\u{1b}]0;title\\u{7}\tb\n\\u{9b}31m\n");
         assert_eq!(printed(false, |s| s.text(evil)), format!("{evil}\n"));
+    }
+
+    #[test]
+    fn an_answer_has_styles_on_a_terminal_only_and_never_its_own() {
+        let say = |s: &mut Screen| {
+            ["**a", "**\x1b[31m", "\n```\n"].iter().try_for_each(|piece| s.answer(piece))?;
+            s.end_answer()?;
+            s.answer("*b*\n")
+        };
+        let styled = "\x1b[1ma\x1b[0m\\u{1b}[31m\n\x1b[2m```\x1b[0m\n\x1b[3mb\x1b[0m\n";
+        assert_eq!(printed(true, say), styled);
+        assert_eq!(printed(false, say), "**a**\x1b[31m\n```\n*b*\n");
     }
 
     #[test]

@@ -240,6 +240,12 @@ impl Paths {
         self.work.join("models")
     }
 
+    /// Pages that are being fetched for a message.
+    #[must_use]
+    pub fn pages(&self) -> PathBuf {
+        self.work.join("pages")
+    }
+
     /// The directory of an engine.
     #[must_use]
     pub fn engine(&self, name: &str) -> PathBuf {

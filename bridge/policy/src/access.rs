@@ -178,6 +178,7 @@ const TABLE: &[(&str, AllowedSender)] = &[
     ("llm_more", AllowedSender::Everybody),
     ("chat_create_session", AllowedSender::Owner),
     ("chat_send_message", AllowedSender::Owner),
+    ("chat_fetch_page", AllowedSender::Owner),
     ("chat_watch", AllowedSender::Owner),
     ("chat_stop", AllowedSender::Owner),
     ("chat_branch", AllowedSender::Owner),

@@ -35,6 +35,7 @@ pub mod nodes;
 pub mod oauth;
 pub mod origin;
 pub mod package;
+pub mod page_fetch;
 pub mod prices;
 pub mod program;
 pub mod progress;

@@ -15,6 +15,9 @@ use crate::remote::parse;
 /// Longer names of files are refused, in bytes.
 const MAX_NAME: usize = 128;
 
+/// Why an address is not taken, and what to do.
+pub(crate) const NO_TLS: &str = "the address has no TLS; --allow-http allows that";
+
 /// A file to be fetched.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelDownload {
@@ -46,7 +49,7 @@ impl ModelDownload {
     ) -> Result<Self, WrongDownload> {
         let url = parse(url.trim()).map_err(|expected| ("model_id", format!("expected {expected}")))?;
         if url.scheme() == "http" && !allow_http {
-            return Err(("allow_http", "the address has no TLS; --allow-http allows that".into()));
+            return Err(("allow_http", NO_TLS.into()));
         }
         let sha256 = sha256.ok_or_else(|| {
             let why = "say its SHA-256 (--sha256): whoever sends the file, or is in between, could send another one";
@@ -71,22 +74,19 @@ impl ModelDownload {
     /// The program that fetches it into a directory, and its arguments.
     #[must_use]
     pub fn command(&self, directory: &str) -> Vec<String> {
-        let said = [
-            FETCHER,
-            "fetch-long",
-            "--build",
-            BUILD,
-            "--dir",
-            directory,
-            "--url",
-            self.url.as_str(),
-            "--sha256",
-            &self.sha256,
-        ];
-        let allowed = [("--allow-http", self.allow_http), ("--allow-private", self.allow_private)];
-        let allowed = allowed.into_iter().filter(|(_, is)| *is).map(|(word, _)| word);
-        said.into_iter().chain(allowed).map(str::to_owned).collect()
+        let mut command = fetcher("fetch-long", directory, &self.url, (self.allow_http, self.allow_private));
+        command.extend(["--sha256".to_owned(), self.sha256.clone()]);
+        command
     }
+}
+
+/// The program that fetches from a URL into a directory, by this step, and its arguments. `allowed`: without TLS, private
+/// addresses.
+pub(crate) fn fetcher(step: &str, directory: &str, url: &Url, allowed: (bool, bool)) -> Vec<String> {
+    let said = [FETCHER, step, "--build", BUILD, "--dir", directory, "--url", url.as_str()];
+    let allowed = [("--allow-http", allowed.0), ("--allow-private", allowed.1)];
+    let allowed = allowed.into_iter().filter(|(_, is)| *is).map(|(word, _)| word);
+    said.into_iter().chain(allowed).map(str::to_owned).collect()
 }
 
 /// True if a file of the fetched models may have this name.
@@ -134,10 +134,8 @@ mod tests {
             download.command("/d").join(" ")
         };
         let hash = HASH.to_ascii_lowercase();
-        let plain = format!(
-            "{FETCHER} fetch-long --build {BUILD} --dir /d --url https://a.com/y.gguf --sha256 {hash}"
-        );
-        assert_eq!(of((false, false)), plain);
-        assert_eq!(of((true, true)), format!("{plain} --allow-http --allow-private"));
+        let plain = format!("{FETCHER} fetch-long --build {BUILD} --dir /d --url https://a.com/y.gguf");
+        assert_eq!(of((false, false)), format!("{plain} --sha256 {hash}"));
+        assert_eq!(of((true, true)), format!("{plain} --allow-http --allow-private --sha256 {hash}"));
     }
 }

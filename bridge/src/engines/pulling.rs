@@ -8,7 +8,6 @@
 //! Owns the directory of the fetched models. A file has its name only when it is whole. What a try has fetched stays for the next
 //! one. Must never fetch anything by itself.
 
-use std::collections::BTreeMap;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -16,21 +15,15 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use harbor_home::files::private_directory;
+use harbor_ipc_proto::client::SandboxSettings;
 use harbor_ipc_proto::client::envelope::ErrorBody;
-use harbor_ipc_proto::client::{SandboxSettings, Supervision};
 use harbor_ipc_proto::codes::Code;
-use harbor_ipc_proto::link::runner::LogSource;
-use harbor_ipc_proto::secret::Secret;
 use harbor_policy::model_download::ModelDownload;
-use harbor_policy::package::binary::SAID;
 
 use super::errors::{off_the_loop, unfetched, wrong};
 use super::{Engines, files};
 use crate::host::start_failed;
-use crate::link::EndReport;
-use crate::store::definitions::Definition;
 use crate::store::removal::remove_tree;
-use crate::supervisor::EngineOf;
 
 /// Where files lie until they are whole, in the directory of the fetched models.
 const PULLS: &str = ".pulls";
@@ -95,19 +88,12 @@ impl Engines {
             move || prepare(&file, &[ours, root])
         });
         prepared.await?;
-        let mut said = None;
-        let report = self.fetch(&download, &root, |source, line| match source {
-            LogSource::Stdout => {
-                if let Some((done, total)) = read_progress(line) {
-                    hear(done, total);
-                }
+        self.fetch(&download, &root, |line| {
+            if let Some((done, total)) = read_progress(line) {
+                hear(done, total);
             }
-            _ => said = line.strip_prefix(SAID).map(str::to_owned).or_else(|| said.take()),
-        });
-        let report = report.await?;
-        if report.exit_code != Some(0) {
-            return Err(unfetched(&download.name, said.as_deref().unwrap_or(&report.message)));
-        }
+        })
+        .await?;
         let bytes = off_the_loop(move || keep(&root, &file, &ours)).await?;
         Ok((download.name.clone(), bytes))
     }
@@ -130,8 +116,8 @@ impl Engines {
         &self,
         download: &ModelDownload,
         root: &Path,
-        hear: impl FnMut(LogSource, &str),
-    ) -> Result<Rc<EndReport>, ErrorBody> {
+        hear: impl FnMut(&str),
+    ) -> Result<(), ErrorBody> {
         let data = root.join("data").to_string_lossy().into_owned();
         let args = download.command(&data).into_iter().skip(1).collect();
         let sandbox = SandboxSettings {
@@ -139,33 +125,13 @@ impl Engines {
             disk_mb: Some(MOST_MIB),
             ..SandboxSettings::default()
         };
-        let definition = Definition {
-            command: self.supervisor.fetcher().to_string_lossy().into_owned(),
-            args,
-            env: BTreeMap::new(),
-            cwd: None,
-            label: None,
-            roots: Vec::new(),
-            supervision: Supervision::default(),
-            as_is: true,
-            sandbox,
-            secrets: Vec::new(),
-            remote: None,
-            image: None,
-            install_env: BTreeMap::new(),
-            with: Vec::new(),
-        };
-        let of = EngineOf {
-            root: root.to_owned(),
-            models: None,
-            key: Secret::default(),
-            launched: Rc::new(|_| ()),
-        };
         // Two files may have one name one after the other, and a name may be long.
         let name: String = ["pull-", &download.sha256].concat().chars().take(24).collect();
-        let server = self.supervisor.engine(&name, definition, of);
+        let server = self.supervisor.fetcher(&name, args, root.to_owned(), sandbox);
         let server = server.ok_or_else(|| wrong("name", "the file cannot be called so"))?;
-        server.run_aside(LIMIT, hear).await.map_err(|error| start_failed(server.id(), &error))
+        let fetched = server.fetch_aside(LIMIT, hear).await;
+        let fetched = fetched.map_err(|error| start_failed(server.id(), &error))?;
+        fetched.map_err(|why| unfetched(&download.name, &why))
     }
 
     /// Deletes a fetched file; gives its name.

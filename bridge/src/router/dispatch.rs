@@ -20,8 +20,8 @@ use super::reply::Handled;
 use super::state::Router;
 use super::{
     agent, agent_runs, approvals, catalog, config, credentials, definitions, engines, grants, install, mcp,
-    mcp_client, metrics, model_names, models, oauth, origins, questions, sandbox, secret_store, servers,
-    session, status, tool_sources, watching,
+    mcp_client, metrics, model_names, models, oauth, origins, pages, questions, sandbox, secret_store,
+    servers, session, status, tool_sources, watching,
 };
 use crate::host::asker::Caller;
 
@@ -299,6 +299,7 @@ impl<'a> RequestContext<'a> {
         match request {
             AgentRequest::ChatCreateSession(message) => agent::create(router, client, message).await,
             AgentRequest::ChatSendMessage(message) => agent::send(router, client, self.pass, message).await,
+            AgentRequest::ChatFetchPage(message) => pages::fetch(router, client, message).await,
             AgentRequest::ChatWatch(message) => agent::watch(router, client, message).await,
             AgentRequest::ChatStop(message) => agent::stop(router, &message.session_id).await,
             AgentRequest::ChatBranch(message) => agent::branch(router, client, message).await,

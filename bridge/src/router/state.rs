@@ -20,6 +20,7 @@ use crate::engines::Engines;
 use crate::host::Host;
 use crate::install::Installations;
 use crate::models::Models;
+use crate::pages::Pages;
 use crate::store::audit::AuditRecord;
 use crate::supervisor::Supervisor;
 
@@ -37,6 +38,7 @@ pub struct Router {
     /// The sessions in which models use tools.
     pub agent: Rc<Agent>,
     pub(super) browsers: Rc<Browsers>,
+    pub(super) pages: Pages,
     pub(super) installs: Rc<Installations>,
     /// Authorizations that wait for the person.
     pub(super) flows: Flows,
@@ -61,6 +63,7 @@ impl Router {
     ) -> Rc<Self> {
         Rc::new(Self {
             browsers: Browsers::new(host.clone(), supervisor.secrets().clone()),
+            pages: Pages::new(supervisor.clone()),
             supervisor,
             host,
             catalog,

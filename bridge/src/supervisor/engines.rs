@@ -2,9 +2,12 @@
 //!
 //! Owns their names among servers. Must never put one into the table: no client calls it.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::rc::Rc;
 
+use harbor_ipc_proto::client::{SandboxSettings, Supervision};
+use harbor_ipc_proto::secret::Secret;
 use harbor_ipc_proto::server_id::ServerId;
 
 use super::Supervisor;
@@ -20,10 +23,39 @@ impl Supervisor {
         Some(Server::as_engine(stored, self.runners.clone(), of))
     }
 
-    /// The program that fetches files.
+    /// The program that fetches files, as [`Server::fetch_aside`] runs it: with these words, below this directory.
     #[must_use]
-    pub fn fetcher(&self) -> PathBuf {
-        self.runners.executables.fetcher().to_owned()
+    pub fn fetcher(
+        &self,
+        name: &str,
+        args: Vec<String>,
+        root: PathBuf,
+        sandbox: SandboxSettings,
+    ) -> Option<Rc<Server>> {
+        let definition = Definition {
+            command: self.runners.executables.fetcher().to_string_lossy().into_owned(),
+            args,
+            env: BTreeMap::new(),
+            cwd: None,
+            label: None,
+            roots: Vec::new(),
+            supervision: Supervision::default(),
+            as_is: true,
+            sandbox,
+            secrets: Vec::new(),
+            remote: None,
+            image: None,
+            install_env: BTreeMap::new(),
+            with: Vec::new(),
+        };
+        let of = EngineOf { root, models: None, key: Secret::default(), launched: Rc::new(|_| ()) };
+        self.engine(name, definition, of)
+    }
+
+    /// The directory of pages that are being fetched.
+    #[must_use]
+    pub fn pages_directory(&self) -> PathBuf {
+        self.runners.shared.paths.pages()
     }
 
     /// The directory of an engine.

@@ -11,6 +11,17 @@ pub const MAX_IMAGE: usize = 5 * 1000 * 1000;
 /// The media types that providers take.
 const MEDIA_TYPES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
+/// What their files have at which place.
+const FIRST_BYTES: [(&[u8], usize); 4] =
+    [(b"\x89PNG\r\n\x1a\n", 0), (b"\xff\xd8\xff", 0), (b"GIF8", 0), (b"WEBP", 8)];
+
+/// The media type of a picture that providers take, by its bytes. None if they are no such picture.
+#[must_use]
+pub fn picture_type(bytes: &[u8]) -> Option<&'static str> {
+    let is_it = |(begin, at): &(&[u8], usize)| bytes.get(*at..).is_some_and(|rest| rest.starts_with(begin));
+    FIRST_BYTES.iter().position(is_it).and_then(|at| MEDIA_TYPES.get(at).copied())
+}
+
 /// Why messages are refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InvalidMessagesReason {

@@ -15,7 +15,9 @@ mod provider;
 mod setting;
 
 pub use audio::{Audio, InvalidAudioReason, MAX_AUDIO, audio_ending, check_audio};
-pub use bounds::{InvalidMessagesReason, MAX_IMAGE, MAX_IMAGES, check, check_asked, check_kept};
+pub use bounds::{
+    InvalidMessagesReason, MAX_IMAGE, MAX_IMAGES, check, check_asked, check_kept, picture_type,
+};
 pub(crate) use provider::named;
 pub use provider::{Dialect, Kind};
 pub use setting::Setting;

@@ -18,6 +18,7 @@ const ROOMS: &[(&str, u32)] = &[
     ("engines", 5),
     ("browser", 5),
     ("install", 5),
+    ("pages", 5),
     ("check", 4),
     ("host", 4),
     ("catalog", 4),

@@ -3,7 +3,7 @@
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueHint, value_parser};
 
-use super::ToolUse;
+use super::{PageRules, ToolUse};
 
 /// Ask a language model
 ///
@@ -11,7 +11,8 @@ use super::ToolUse;
 /// how many tokens it took, and what they cost. With --json each event is a line, and the last line is the
 /// whole answer.
 ///
-/// The question goes to the model's provider and to nobody else. Without --model the model is that of
+/// The question goes to the model's provider and to nobody else. --file also takes the address of a page: a
+/// process in a sandbox fetches it, and the model gets its text without scripts and pictures. Without --model the model is that of
 /// `harbor models default`, else the first one of the first provider.
 ///
 /// With --tools the model may use tools of your servers. Each call is a line on stderr, and a call that may
@@ -23,6 +24,8 @@ use super::ToolUse;
 /// Example: `harbor ask "What is a capability?" --max-tokens 200`
 ///
 /// Example: `harbor ask --tools time "What time is it in Tokyo?"`
+///
+/// Example: `harbor ask --file https://docs.example/install "What does it need?"`
 ///
 /// Example: `git diff | harbor ask - --system "Review this change."`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
@@ -39,9 +42,11 @@ pub struct AskOptions {
     /// Show the model this image (PNG, JPEG, GIF, WebP; 5 MB); up to 8 times
     #[arg(long = "image", value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub images: Vec<String>,
-    /// Show the model this file: a text (1 MB), or an image; up to 8 times
-    #[arg(long = "file", value_name = "FILE", value_hint = ValueHint::FilePath)]
+    /// Show the model this file or page: a text (1 MB), or an image; up to 8 times
+    #[arg(long = "file", value_name = "FILE|URL", value_hint = ValueHint::FilePath)]
     pub files: Vec<String>,
+    #[command(flatten)]
+    pub pages: PageRules,
     /// Print the first code block of the answer and nothing else; the whole answer if it has none
     #[arg(short = 'x', long)]
     pub extract: bool,

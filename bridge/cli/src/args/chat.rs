@@ -3,6 +3,8 @@
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Subcommand, ValueEnum};
 
+use super::PageRules;
+
 /// Talk with a language model that may use your tools
 ///
 /// It needs a terminal. Calls that only read run unasked. A call that changes something, or that could tell
@@ -34,6 +36,8 @@ pub struct Chat {
     /// Write nothing of the conversation down
     #[arg(long, conflicts_with = "session")]
     pub private: bool,
+    #[command(flatten)]
+    pub pages: PageRules,
 }
 
 /// Commands about conversations.

@@ -44,6 +44,8 @@ struct AnswerPrinter<'a> {
     status: Option<Status>,
     /// True if only the code block of the answer is printed, at the end.
     extracts: bool,
+    /// True if the answer follows a schema: it is no Markdown.
+    is_data: bool,
     /// True if the last line has ended, or if there is nothing yet.
     is_at_margin: bool,
 }
@@ -51,7 +53,8 @@ struct AnswerPrinter<'a> {
 pub fn run(mut client: Client, chat: &LlmChat, extracts: bool, screen: &mut Screen) -> Result<(), Failure> {
     obey_signals(&client)?;
     let status = Status::is_visible().then(|| Status::new("waiting for the model …"));
-    let mut shown = AnswerPrinter { screen, status, extracts, is_at_margin: true };
+    let is_data = chat.response_schema.is_some();
+    let mut shown = AnswerPrinter { screen, status, extracts, is_data, is_at_margin: true };
     let answered = asked(&mut client, chat, &mut shown);
     shown.end_line()?;
     match answered {
@@ -95,7 +98,10 @@ impl AnswerPrinter<'_> {
             ("text", Some(text)) if !text.is_empty() && !self.extracts => {
                 self.status = None;
                 self.is_at_margin = text.ends_with('\n');
-                self.screen.piece(text)?;
+                match self.is_data {
+                    true => self.screen.piece(text)?,
+                    false => self.screen.answer(text)?,
+                }
             }
             ("loading", _) => match &mut self.status {
                 Some(status) => status.show("the provider loads the model …"),
@@ -109,6 +115,7 @@ impl AnswerPrinter<'_> {
 
     fn end_line(&mut self) -> Result<(), Failure> {
         self.status = None;
+        self.screen.end_answer()?;
         if !self.is_at_margin {
             self.is_at_margin = true;
             self.screen.piece("\n")?;
@@ -196,8 +203,13 @@ mod tests {
         let bridge = thread::spawn(move || serve(theirs, &answers));
         let (paper, mut client) = (Paper::default(), Client::over(ours));
         let mut screen = paper.screen(json, false);
-        let mut shown =
-            AnswerPrinter { screen: &mut screen, status: None, extracts: false, is_at_margin: true };
+        let mut shown = AnswerPrinter {
+            screen: &mut screen,
+            status: None,
+            extracts: false,
+            is_data: false,
+            is_at_margin: true,
+        };
         let chat = chat_request::plain("hi");
         let answered = asked(&mut client, &chat, &mut shown).and_then(|answer| {
             shown.end_line()?;

@@ -1,4 +1,4 @@
-//! Files that go with a message or a request: an image, or the text of a file.
+//! Files and pages that go with a message or a request: an image, or a text.
 //!
 //! Owns telling the two apart, by their bytes, and the bounds of both. Must never send anything else, nor a file that was not named.
 
@@ -10,18 +10,10 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use harbor_client::errors::Failure;
 use harbor_ipc_proto::client::ChatPart;
-use harbor_ipc_proto::model::MAX_IMAGE;
+use harbor_ipc_proto::model::{MAX_IMAGE, picture_type};
+use harbor_policy::page_fetch::MAX_TEXT;
 
-/// The first bytes of the files of images.
-const KINDS: [(&[u8], usize, &str); 4] = [
-    (b"\x89PNG\r\n\x1a\n", 0, "image/png"),
-    (b"\xff\xd8\xff", 0, "image/jpeg"),
-    (b"GIF8", 0, "image/gif"),
-    (b"WEBP", 8, "image/webp"),
-];
-
-/// The longest text, in bytes: more than most models can read at once.
-const LONGEST_TEXT: usize = 1_000_000;
+use super::page::{Fetching, is_address};
 
 /// The longest title of an attachment, in bytes.
 const LONGEST_TITLE: usize = 1000;
@@ -29,25 +21,30 @@ const LONGEST_TITLE: usize = 1000;
 /// The estimate while no tokens are counted.
 const BYTES_PER_TOKEN: usize = 4;
 
-/// The part of the message that a file becomes, and its description.
+/// The part of the message that a file or a page becomes, and its description.
 /// `by`: how it was named, for a refusal.
-pub fn read(by: &str, path: &str) -> Result<(ChatPart, String), Failure> {
+pub fn read(by: &str, named: &str, fetch: &mut Fetching<'_>) -> Result<(ChatPart, String), Failure> {
+    let part = if is_address(named) { fetch(named)? } else { of_file(by, named)? };
+    let told = match &part.text {
+        Some(text) => format!("{named}, about {} tokens", text.len().div_ceil(BYTES_PER_TOKEN)),
+        None => format!("{named}, an image"),
+    };
+    Ok((part, told))
+}
+
+fn of_file(by: &str, path: &str) -> Result<ChatPart, Failure> {
     let wrong = |what: &str| Failure::Usage(format!("{by} {path}: {what}"));
     let bytes = file(by, &at_home(path), MAX_IMAGE)?;
     if let Some(image) = picture(&bytes) {
-        return Ok((image, format!("{path}, an image")));
+        return Ok(image);
     }
-    if bytes.len() > LONGEST_TEXT {
+    if bytes.len() > MAX_TEXT {
         return Err(wrong("a text can have at most 1 MB"));
     }
-    let text =
-        String::from_utf8(bytes).map_err(|_| wrong("it is neither text nor a PNG, JPEG, GIF or WebP"))?;
-    if text.contains('\0') {
-        return Err(wrong("it is neither text nor a PNG, JPEG, GIF or WebP"));
+    match String::from_utf8(bytes) {
+        Ok(text) if !text.contains('\0') => Ok(ChatPart { title: Some(title(path)), ..text_part(text) }),
+        _ => Err(wrong("it is neither text nor a PNG, JPEG, GIF or WebP")),
     }
-    let tokens = text.len().div_ceil(BYTES_PER_TOKEN);
-    let part = ChatPart { title: Some(title(path)), ..text_part(text) };
-    Ok((part, format!("{path}, about {tokens} tokens")))
 }
 
 /// The end of a path that a title has room for.
@@ -104,10 +101,8 @@ pub fn file(option: &str, path: &str, most: usize) -> Result<Vec<u8>, Failure> {
 
 /// The image in these bytes. None if they are no image.
 pub fn picture(bytes: &[u8]) -> Option<ChatPart> {
-    let is_it =
-        |(begin, at, _): &&(&[u8], usize, &str)| bytes.get(*at..).is_some_and(|rest| rest.starts_with(begin));
-    let (.., kind) = KINDS.iter().find(is_it)?;
-    Some(ChatPart { mediaType: Some((*kind).to_owned()), data: Some(STANDARD.encode(bytes)), ..part() })
+    let kind = picture_type(bytes)?;
+    Some(ChatPart { mediaType: Some(kind.to_owned()), data: Some(STANDARD.encode(bytes)), ..part() })
 }
 
 #[cfg(test)]
@@ -124,19 +119,20 @@ mod tests {
             fs::write(&path, bytes).unwrap();
             path.to_str().unwrap().to_owned()
         };
+        let nothing: &mut Fetching<'_> = &mut |url| panic!("{url} is fetched");
         let notes = put("notes", b"12345");
-        let (part, told) = read("/attach", &notes).unwrap();
+        let (part, told) = read("/attach", &notes, nothing).unwrap();
         assert_eq!((part.text.as_deref(), part.title.as_deref()), (Some("12345"), Some(notes.as_str())));
         assert_eq!(told, format!("{notes}, about 2 tokens"));
-        let (part, _) = read("/attach", &put("x.txt", b"GIF89a")).unwrap();
+        let (part, _) = read("/attach", &put("x.txt", b"GIF89a"), nothing).unwrap();
         assert_eq!((part.r#type.as_str(), part.mediaType.as_deref()), ("image", Some("image/gif")));
         for path in [
             put("binary", b"a\0b"),
             put("latin", b"\xe4"),
-            put("long", &vec![b'a'; LONGEST_TEXT + 1]),
+            put("long", &vec![b'a'; MAX_TEXT + 1]),
             "/nowhere".into(),
         ] {
-            assert!(matches!(read("/attach", &path), Err(Failure::Usage(_))), "{path}");
+            assert!(matches!(read("/attach", &path, nothing), Err(Failure::Usage(_))), "{path}");
         }
     }
 }

@@ -91,6 +91,7 @@ pub fn what(record: &Payload) -> String {
     let scope = match record.text("scope") {
         scope if scope.is_empty() => {
             return match tools_in(record, "asked_tools") {
+                None if record.text("message").is_empty() => record.text("url"),
                 None => record.text("message"),
                 asked => grants::shorten(asked),
             };
@@ -172,6 +173,8 @@ mod tests {
         let record = r#"{"event":"refused","message":"add_server","decision":"denied","code":"ERR_PERMISSION_DENIED"}"#;
         assert_eq!(what(&Payload::parse(record.as_bytes()).unwrap()), "add_server");
         assert_eq!(what(&Payload::default()), "");
+        let fetched = r#"{"event":"chat_fetch_page","url":"https://a.example/b"}"#;
+        assert_eq!(what(&Payload::parse(fetched.as_bytes()).unwrap()), "https://a.example/b");
     }
 
     #[test]

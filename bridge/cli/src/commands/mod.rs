@@ -36,6 +36,7 @@ mod models;
 mod native_host;
 mod offers;
 mod own_paths;
+mod page;
 mod patterns;
 mod places;
 mod printing;
@@ -201,12 +202,18 @@ fn upgrade_servers(wanted: &Upgrade, screen: &mut Screen) -> Result<(), Failure>
 }
 
 fn ask_model(question: &AskOptions, screen: &mut Screen) -> Result<(), Failure> {
+    // Who names no page needs no bridge to hear that a file is wrong.
+    let mut client = None;
+    let mut fetch = |url: &str| match &mut client {
+        Some(client) => page::fetch(client, url, question.pages),
+        none => page::fetch(none.insert(connect()?), url, question.pages),
+    };
     if question.using.tools.is_empty() {
-        let chat = ask::chat(question)?;
-        return ask::run(connect()?, &chat, question.extract, screen);
+        let chat = ask::chat(question, &mut fetch)?;
+        return ask::run(client.map_or_else(connect, Ok)?, &chat, question.extract, screen);
     }
-    let wanted = ask::wanted(question)?;
-    ask::run_with_tools(connect()?, &wanted, &paths()?, screen)
+    let wanted = ask::wanted(question, &mut fetch)?;
+    ask::run_with_tools(client.map_or_else(connect, Ok)?, &wanted, &paths()?, screen)
 }
 
 fn talk(wanted: &Chat, screen: &mut Screen) -> Result<(), Failure> {

@@ -82,6 +82,8 @@ pub struct AuditRecord {
     pub model: Option<Arc<str>>,
     /// Tokens that the model has read and written.
     pub tokens: Option<[u64; 2]>,
+    /// The address of a page that was fetched, without its query.
+    pub url: Option<Arc<str>>,
 }
 
 impl AuditRecord {
@@ -123,6 +125,7 @@ impl AuditRecord {
         put_name_of(out, "model", self.model.as_deref());
         put_number(out, "input_tokens", self.tokens.map(|[input, _]| input));
         put_number(out, "output_tokens", self.tokens.map(|[_, output]| output));
+        put_text(out, "url", self.url.as_deref());
         out.extend_from_slice(b"}\n");
     }
 }
@@ -234,6 +237,7 @@ pub(super) mod tests {
             provider: Some("openai".into()),
             model: Some("gpt-5".into()),
             tokens: Some([3, 4]),
+            url: Some("https://a.example/b".into()),
         }
     }
 
@@ -248,7 +252,7 @@ pub(super) mod tests {
                 r#""tool":"read","key":"API_KEY","tool_hash":"{hash}","decision":"allowed","outcome":"dismissed","code":"ERR_TOOL_FAILED","#
             ),
             r#""tool_error":true,"duration_ms":1002.003,"queued_ms":0.007,"bytes_in":0,"bytes_out":18446744073709551615,"#,
-            r#""run_id":"r1","count":2,"provider":"openai","model":"gpt-5","input_tokens":3,"output_tokens":4}"#,
+            r#""run_id":"r1","count":2,"provider":"openai","model":"gpt-5","input_tokens":3,"output_tokens":4,"url":"https://a.example/b"}"#,
             "\n",
         ];
         assert_eq!(line(&full()), wanted.concat());

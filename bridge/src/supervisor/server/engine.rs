@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use harbor_ipc_proto::link::runner::{Launch, LogSource, ToRunner};
 use harbor_policy::lifecycle::{LifecycleEvent, State};
+use harbor_policy::package::binary::SAID;
 
 use super::Server;
 use super::calling::{InUse, Unavailable};
@@ -111,6 +112,28 @@ impl Server {
             }
         }
         Err(untried("its runner has ended".into()))
+    }
+
+    /// Runs the fetcher to its end, as [`Self::run_aside`]. `hear` gets its lines on stdout. The inner error is the fetcher's:
+    /// why there is no file.
+    ///
+    /// # Errors
+    /// Why it could not be started.
+    pub async fn fetch_aside(
+        self: &Rc<Self>,
+        limit: Duration,
+        mut hear: impl FnMut(&str),
+    ) -> Result<Result<(), String>, StartError> {
+        let mut said = None;
+        let report = self.run_aside(limit, |source, line| match source {
+            LogSource::Stdout => hear(line),
+            _ => said = line.strip_prefix(SAID).map(str::to_owned).or_else(|| said.take()),
+        });
+        let report = report.await?;
+        Ok(match report.exit_code {
+            Some(0) => Ok(()),
+            _ => Err(said.unwrap_or_else(|| report.message.clone())),
+        })
     }
 }
 

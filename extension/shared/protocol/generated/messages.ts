@@ -1149,6 +1149,15 @@ export interface Requests {
     /** The most tokens of each answer of the model. */
     max_tokens?: number;
   };
+  /** Fetches a page, a text or a picture of the web for a message: in a process of its own that runs for this only, in the sandbox of installers. Of a page comes its readable text. Nothing of it is kept. `cancel` ends it. */
+  chat_fetch_page: {
+    /** Its address, `https`, at most 2048 bytes. */
+    url: string;
+    /** True: it may come without TLS. */
+    allow_http?: boolean;
+    /** True: it may come from a private address, such as this machine. */
+    allow_private?: boolean;
+  };
   /** Follows a session by `chat_event` pushes: the events of its last turn since `after_seq`, and all that follow. The first event of a turn, `message`, says which message of `chat_get_session` began it: from then on the reply to `chat_get_session` has that message with its attachments. What stands behind it there came in this turn, too. The bridge keeps the events of the last turn only, and none over its own end: a bridge that began anew counts from 0, and what was said stands in `chat_get_session`. */
   chat_watch: {
     /** The session. */
@@ -2351,6 +2360,11 @@ export interface Replies {
     provider?: string;
     /** The model's name at the provider. */
     model?: string;
+  };
+  /** The page is fetched. */
+  chat_fetch_page: {
+    /** A part of `attachments`: a text whose title is the address, at most 1 MB, or a picture, at most 5 MB. */
+    part: ChatPart;
   };
   /** The client follows the session, or no longer. */
   chat_watch: {

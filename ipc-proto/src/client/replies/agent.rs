@@ -3,8 +3,8 @@
 #![allow(non_snake_case, reason = "some fields' names are those of the Web Agents API")]
 
 use super::super::{
-    BranchView, ChatMessage, ChatSessionView, ChatUsage, Citation, SessionExcerpt, SessionSummary, TurnStep,
-    define_sent,
+    BranchView, ChatMessage, ChatPart, ChatSessionView, ChatUsage, Citation, SessionExcerpt, SessionSummary,
+    TurnStep, define_sent,
 };
 use crate::field::Word;
 
@@ -38,6 +38,11 @@ define_sent! {
         provider: Option<String>,
         /// The model's name at the provider.
         model: Option<String>,
+    }
+    /// The page is fetched.
+    "chat_fetch_page" ChatFetchPageResult {
+        /// A part of `attachments`: a text whose title is the address, at most 1 MB, or a picture, at most 5 MB.
+        part: ChatPart,
     }
     /// The client follows the session, or no longer.
     "chat_watch" ChatWatchResult {

@@ -44,6 +44,16 @@ define_requests! {
         /// The most tokens of each answer of the model.
         max_tokens: Option<u32>,
     }
+    /// Fetches a page, a text or a picture of the web for a message: in a process of its own that runs for this only, in the
+    /// sandbox of installers. Of a page comes its readable text. Nothing of it is kept. `cancel` ends it.
+    "chat_fetch_page" ChatFetchPage -> ChatFetchPageResult {
+        /// Its address, `https`, at most 2048 bytes.
+        url: String,
+        /// True: it may come without TLS.
+        allow_http: Option<bool>,
+        /// True: it may come from a private address, such as this machine.
+        allow_private: Option<bool>,
+    }
     /// Follows a session by `chat_event` pushes: the events of its last turn since `after_seq`, and all that follow. The
     /// first event of a turn, `message`, says which message of `chat_get_session` began it: from then on the reply to
     /// `chat_get_session` has that message with its attachments. What stands behind it there came in this turn, too.

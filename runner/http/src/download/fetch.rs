@@ -256,14 +256,14 @@ impl Way {
 }
 
 /// The pieces of one answer, counted.
-struct Pieces {
-    place: String,
-    most: u64,
-    size: u64,
+pub(super) struct Pieces {
+    pub(super) place: String,
+    pub(super) most: u64,
+    pub(super) size: u64,
 }
 
 impl Pieces {
-    async fn next(
+    pub(super) async fn next(
         &mut self,
         answer: &mut Response,
     ) -> Result<Option<impl Deref<Target = [u8]> + use<>>, String> {

@@ -1,8 +1,9 @@
-//! A program that is offered for download, as two steps of an installer: see `policy::package::binary`.
+//! What others offer for download, by steps of an installer. For a program: see `policy::package::binary`.
 //!
 //! ```text
 //!  harbor-runner-http fetch …  ─► fetch: one file, its hash and its signature ─► DIR/download, DIR/fetched.json
 //!  harbor-runner-http fetch-long … ─► long: a file of any size, which goes on where it broke off ─► DIR/part
+//!  harbor-runner-http fetch-page … ─► page: a page as text, a text or a picture ─► DIR/page
 //!  harbor-runner-http unpack … ─► archive: entries ─► disk: DIR/files ─► choice ─► DIR/unpacked.json
 //! ```
 //!
@@ -15,6 +16,7 @@ mod disk;
 mod fetch;
 mod long;
 pub mod machine;
+mod page;
 mod signature;
 mod step;
 mod unpack;
@@ -34,6 +36,7 @@ pub fn run(arguments: &[OsString]) -> Option<ExitCode> {
     let step = match mode.to_str()? {
         "fetch" => fetch::fetch,
         "fetch-long" => |options: &Options| long::fetch_long(options).map_err(|broken| broken.to_string()),
+        "fetch-page" => page::fetch_page,
         "unpack" => unpack::unpack,
         _ => return None,
     };

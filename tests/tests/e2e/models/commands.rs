@@ -9,7 +9,7 @@ use harbor_tests::{Bridge, Direct, Home, LIMIT, Terminal, wait_until};
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
-use super::scene::{ASKED, KEY, Provider, SAID, Scene};
+use super::scene::{ASKED, KEY, MARKED, Provider, SAID, Scene};
 
 /// Stdout, stderr and exit code of `harbor` with this on its stdin.
 pub fn harbor(home: &Home, args: &[&str], input: &str) -> (String, String, Option<i32>) {
@@ -141,6 +141,32 @@ fn at_a_terminal_text_comes_piece_by_piece_and_a_line_says_what_it_took() {
     terminal.wait_for("is stored");
     assert!(!terminal.text().contains(KEY), "{}", terminal.text());
     assert_eq!(terminal.end(), (0, true));
+}
+
+#[test]
+fn markdown_is_shown_as_what_it_means_at_a_terminal_only() {
+    let scene = Scene::new();
+    let written = MARKED.concat();
+    let ask = ["ask", "hi", "--model", "p:marked"];
+    assert_eq!(done(&scene.home, &ask), written);
+    let seen = |words: &[&str], no_colour: bool| {
+        let mut command = scene.home.command("harbor");
+        command.args(words);
+        if no_colour {
+            command.env("NO_COLOR", "1");
+        }
+        let mut terminal = Terminal::start(&command);
+        assert_eq!(terminal.end().0, 0);
+        terminal.text()
+    };
+    assert_eq!(seen(&ask, false).trim_end(), "Herons\nThey stand and wait.");
+    assert_eq!(seen(&ask, true).trim_end(), written.trim_end());
+    let with_tools = [&ask[..], &["--tools", "all"]].concat();
+    assert_eq!(seen(&with_tools, false).trim_end(), "Herons\nThey stand and wait.");
+    let schema = scene.home.scratch("s.json");
+    fs::write(&schema, r#"{"type": "object"}"#).unwrap();
+    let as_data = [&ask[..], &["--schema", schema.to_str().unwrap()]].concat();
+    assert_eq!(seen(&as_data, false).trim_end(), written.trim_end());
 }
 
 #[test]

@@ -13,6 +13,7 @@ mod imitations;
 mod names;
 mod ollama;
 mod origins;
+mod pages;
 mod providers;
 mod pulls;
 mod real;

@@ -26,13 +26,17 @@ const PATIENCE: Duration = Duration::from_secs(30);
 ///
 /// - `m`: says `Hello canarysaid91fe` in pieces, with usage
 /// - `mute`: the same without usage
+/// - `marked`: says [`MARKED`] in pieces
 /// - `many`: 200 thoughts, each with a piece behind it
 /// - `hangs`: says one piece, and nothing more until the connection ends
 /// - `silent`: the same without a word
 /// - `calling`: the same in the arguments of a call
 /// - `tool`: calls `now`
 /// - `long`: says [`LONG`] in one piece, then has the same as an argument
-pub const MODELS: [&str; 8] = ["m", "many", "mute", "hangs", "silent", "calling", "tool", "long"];
+pub const MODELS: [&str; 9] = ["m", "marked", "many", "mute", "hangs", "silent", "calling", "tool", "long"];
+
+/// A short answer in Markdown, in the pieces in which it comes.
+pub const MARKED: [&str; 4] = ["# Her", "ons\nThey **st", "and** and `wa", "it`.\n"];
 
 /// Characters of what `long` says: more than one frame of a browser takes.
 pub const LONG: usize = 700_000;
@@ -137,6 +141,12 @@ fn chat(asked: &Asked, stream: &mut TcpStream, left: &Mutex<Vec<Instant>>) -> bo
             let call = json!({"index": 0, "function": {"arguments": arguments}});
             piece(stream, &json!({"tool_calls": [call]}), None);
             "tool_calls"
+        }
+        "marked" => {
+            for text in MARKED {
+                piece(stream, &json!({"content": text}), None);
+            }
+            "stop"
         }
         _ => {
             for text in ["Hello ", SAID] {

@@ -13,16 +13,17 @@ use harbor_ipc_proto::model::{MAX_IMAGE, MAX_IMAGES};
 use serde_json::value::RawValue;
 
 use super::super::attach::{self, bounded, file, picture, text_part};
+use super::super::page::Fetching;
 use crate::args::AskOptions;
 use harbor_client::errors::Failure;
 
 /// More files are refused.
 const MOST_FILES: usize = 8;
 
-/// The request, with all named files read.
-pub fn chat(question: &AskOptions) -> Result<LlmChat, Failure> {
+/// The request, with all named files read, and pages fetched.
+pub fn chat(question: &AskOptions, fetch: &mut Fetching<'_>) -> Result<LlmChat, Failure> {
     let schema = question.schema.as_deref().map(schema).transpose()?;
-    let (text, attached) = said(question)?;
+    let (text, attached) = said(question, fetch)?;
     let attached = attached.into_iter().map(quoted).collect();
     Ok(LlmChat {
         messages: vec![ChatMessage { content: Some(content(&text, attached)), ..message() }],
@@ -36,8 +37,8 @@ pub fn chat(question: &AskOptions) -> Result<LlmChat, Failure> {
     })
 }
 
-/// The text, and the images and files that stand before it.
-pub fn said(question: &AskOptions) -> Result<(String, Vec<ChatPart>), Failure> {
+/// The text, and the images, files and pages that stand before it.
+pub fn said(question: &AskOptions, fetch: &mut Fetching<'_>) -> Result<(String, Vec<ChatPart>), Failure> {
     if question.images.len() > MAX_IMAGES {
         return Err(Failure::Usage(format!("--image: up to {MAX_IMAGES} images can be shown at once")));
     }
@@ -45,7 +46,7 @@ pub fn said(question: &AskOptions) -> Result<(String, Vec<ChatPart>), Failure> {
         return Err(Failure::Usage(format!("--file: up to {MOST_FILES} files can be sent at once")));
     }
     let images = question.images.iter().map(|path| image(path));
-    let files = question.files.iter().map(|path| attach::read("--file", path).map(|(part, _)| part));
+    let files = question.files.iter().map(|path| attach::read("--file", path, fetch).map(|(part, _)| part));
     let attached: Vec<_> = images.chain(files).collect::<Result<_, _>>()?;
     let text = match question.question.as_str() {
         "-" => from_stdin()?,
@@ -143,7 +144,7 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::args::ToolUse;
+    use crate::args::{PageRules, ToolUse};
 
     fn question(images: Vec<String>, schema: Option<String>) -> AskOptions {
         AskOptions {
@@ -157,8 +158,15 @@ mod tests {
             max_tokens: Some(9),
             temperature: Some("0.5".into()),
             effort: Some("low".into()),
+            pages: PageRules::default(),
             using: ToolUse::default(),
         }
+    }
+
+    fn chat(question: &AskOptions) -> Result<LlmChat, Failure> {
+        super::chat(question, &mut |url| {
+            Ok(ChatPart { title: Some(url.to_owned()), ..text_part("a page".into()) })
+        })
     }
 
     #[test]
@@ -171,15 +179,15 @@ mod tests {
         };
         let webp = put("a.png", b"RIFF\0\0\0\0WEBPVP8 ");
         let schema = put("s.json", b" {\"type\":\"object\"}\n");
-        let chat = chat(&question(vec![webp], Some(schema.clone()))).unwrap();
+        let asked = chat(&question(vec![webp], Some(schema.clone()))).unwrap();
         assert_eq!(
-            chat.messages[0].content.as_ref().unwrap().as_str(),
+            asked.messages[0].content.as_ref().unwrap().as_str(),
             r#"[{"type":"image","mediaType":"image/webp","data":"UklGRgAAAABXRUJQVlA4IA=="},{"type":"text","text":"what is it?"}]"#
         );
-        assert_eq!(chat.response_schema.unwrap().0.as_str(), "{\"type\":\"object\"}");
-        assert_eq!((chat.max_tokens, chat.stream, chat.credit), (Some(9), Some(true), Some(true)));
+        assert_eq!(asked.response_schema.unwrap().0.as_str(), "{\"type\":\"object\"}");
+        assert_eq!((asked.max_tokens, asked.stream, asked.credit), (Some(9), Some(true), Some(true)));
         assert_eq!(
-            (chat.temperature.unwrap().as_str(), chat.reasoning_effort.as_deref()),
+            (asked.temperature.unwrap().as_str(), asked.reasoning_effort.as_deref()),
             ("0.5", Some("low"))
         );
         for (images, schema) in [
@@ -191,7 +199,7 @@ mod tests {
             (vec![], Some(put("list", b"[]"))),
             (vec![], Some(put("none", b"{"))),
         ] {
-            assert!(matches!(super::chat(&question(images, schema)), Err(Failure::Usage(_))));
+            assert!(matches!(chat(&question(images, schema)), Err(Failure::Usage(_))));
         }
     }
 
@@ -205,6 +213,11 @@ mod tests {
         let parts: serde_json::Value = serde_json::from_str(content.as_str()).unwrap();
         let text = format!("The file {path} begins here.\na\nb\nThe file {path} ends here.");
         assert_eq!((&parts[0]["text"], &parts[1]["text"]), (&text.into(), &"what is it?".into()));
+        let url = "https://a.example/b".to_owned();
+        let asked = AskOptions { files: vec![url.clone()], ..question(vec![], None) };
+        let content = chat(&asked).unwrap().messages.remove(0).content.unwrap();
+        let text = format!("The file {url} begins here.\na page\nThe file {url} ends here.");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(content.as_str()).unwrap()[0]["text"], text);
         let many = AskOptions { files: vec![path; MOST_FILES + 1], ..question(vec![], None) };
         assert!(matches!(chat(&many), Err(Failure::Usage(_))));
     }

@@ -16,6 +16,7 @@ use harbor_ipc_proto::client::{
 };
 
 use super::super::attach::text_part;
+use super::super::page::Fetching;
 use super::{chat_request, extract};
 use crate::args::{Approve, AskOptions, servers_of};
 use crate::client::{Client, QUICK};
@@ -37,11 +38,15 @@ pub struct PreparedQuestion {
     extracts: bool,
 }
 
-pub fn wanted(question: &AskOptions) -> Result<PreparedQuestion, Failure> {
-    wanted_of(question, Console::can_ask_here())
+pub fn wanted(question: &AskOptions, fetch: &mut Fetching<'_>) -> Result<PreparedQuestion, Failure> {
+    wanted_of(question, Console::can_ask_here(), fetch)
 }
 
-fn wanted_of(question: &AskOptions, is_somebody_here: bool) -> Result<PreparedQuestion, Failure> {
+fn wanted_of(
+    question: &AskOptions,
+    is_somebody_here: bool,
+    fetch: &mut Fetching<'_>,
+) -> Result<PreparedQuestion, Failure> {
     let using = &question.using;
     let approve = match (using.approve, is_somebody_here) {
         (Some(Approve::Ask), false) => {
@@ -53,7 +58,7 @@ fn wanted_of(question: &AskOptions, is_somebody_here: bool) -> Result<PreparedQu
         (None, true) => Approve::Ask,
         (None, false) => Approve::Reads,
     };
-    let (mut text, mut attachments) = chat_request::said(question)?;
+    let (mut text, mut attachments) = chat_request::said(question, fetch)?;
     if question.question == "-" {
         // What came by stdin may be anybody's words.
         attachments.push(text_part(std::mem::take(&mut text)));
@@ -145,7 +150,7 @@ mod tests {
     fn wanted(line: &[&str], is_somebody_here: bool) -> Result<PreparedQuestion, Failure> {
         let line: Vec<_> = line.iter().map(|&word| word.to_owned()).collect();
         let Command::Ask(question) = parse(&line).unwrap() else { panic!("{line:?}") };
-        wanted_of(&question, is_somebody_here)
+        wanted_of(&question, is_somebody_here, &mut |url| panic!("{url} is fetched"))
     }
 
     fn ran(json: bool, wanted: &PreparedQuestion, answers: &[&str]) -> Ran {

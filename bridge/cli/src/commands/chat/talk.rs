@@ -11,11 +11,12 @@ use harbor_ipc_proto::client::{
 
 use super::super::attach;
 use super::super::ids::short;
+use super::super::page;
 use super::super::sessions::{id_of, last_used, transcript};
 use super::super::turn::{self, Console, Stopper, ending};
 use super::lines::{Lines, Typed};
 use super::words::{HELP, Words, read};
-use crate::args::{Chat, servers_of};
+use crate::args::{Chat, PageRules, servers_of};
 use crate::client::{Client, QUICK};
 use crate::table::flatten;
 
@@ -58,6 +59,8 @@ pub struct Talk<'a, 'b> {
     /// Attachments of the next message.
     attached: Vec<ChatPart>,
     last: Option<SentMessage>,
+    /// The pages that may be fetched.
+    pages: PageRules,
 }
 
 impl<'a, 'b> Talk<'a, 'b> {
@@ -79,6 +82,7 @@ impl<'a, 'b> Talk<'a, 'b> {
             private: wanted.private,
             attached: Vec::new(),
             last: None,
+            pages: wanted.pages,
         };
         let resumed = match &wanted.session {
             Some(typed) => Some(id_of(talk.client, typed)?),
@@ -189,7 +193,9 @@ impl<'a, 'b> Talk<'a, 'b> {
             Words::Tools(Some(named)) => self.use_tools(&named),
             Words::Tools(None) => self.show_tools(),
             Words::Attach(path) => {
-                let (part, told) = attach::read("/attach", &path)?;
+                let (client, rules) = (&mut *self.client, self.pages);
+                let mut fetch = |url: &str| page::fetch(client, url, rules);
+                let (part, told) = attach::read("/attach", &path, &mut fetch)?;
                 self.attached.push(part);
                 Ok(self.console.note(&format!("{}; it goes with your next message", flatten(&told)))?)
             }

@@ -30,7 +30,7 @@ const NAMES: [&str; 6] = ["/attach", "/help", "/model", "/quit", "/retry", "/too
 pub const HELP: &str = "\
 /model [ID]      use another model; without ID: list them
 /tools [A,B|all] let it use the tools of these servers only; without names: list them
-/attach FILE     send an image or a text with the next message
+/attach FILE|URL send an image, a text or a page with the next message
 /retry           send your last message once more
 /quit            leave; so does Ctrl-D
 Ctrl-C stops an answer. A message that begins with / needs a space before it.";
@@ -49,7 +49,7 @@ pub fn read(line: &str) -> Words {
         ("/model", model) => Words::Model(model.map(str::to_owned)),
         ("/tools", servers) => Words::Tools(servers.map(servers_in)),
         ("/attach", Some(file)) => Words::Attach(file.to_owned()),
-        ("/attach", None) => Words::Wrong("/attach needs a file: /attach FILE".into()),
+        ("/attach", None) => Words::Wrong("/attach needs a file or an address: /attach FILE".into()),
         ("/retry", None) => Words::Retry,
         ("/help", None) => Words::Help,
         ("/quit", None) => Words::Quit,

@@ -74,13 +74,15 @@ impl<'a> Console<'a> {
             return Ok(());
         }
         self.is_at_margin = text.ends_with('\n');
-        self.screen.piece(text)
+        self.screen.answer(text)
     }
 
+    /// Ends what the model says, if it says something.
     pub fn end_line(&mut self) -> io::Result<()> {
-        match self.is_at_margin {
+        self.screen.end_answer()?;
+        match std::mem::replace(&mut self.is_at_margin, true) {
             true => Ok(()),
-            false => self.piece("\n"),
+            false => self.screen.piece("\n"),
         }
     }
 

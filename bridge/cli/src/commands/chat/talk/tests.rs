@@ -167,6 +167,20 @@ fn what_is_attached_goes_with_the_next_message_only() {
 }
 
 #[test]
+fn a_page_is_fetched_and_goes_with_the_next_message() {
+    let page = r#"{"type":"chat_fetch_page_result","request_id":"N","part":{"type":"text","text":"herons","title":"https://a.example/b"}}"#;
+    let wanted = Chat { pages: PageRules { allow_http: false, allow_private: true }, ..Chat::default() };
+    let lines = vec![line("/attach https://a.example/b"), line("hi")];
+    let seen = chat(&wanted, lines, &[page, CREATED, ANSWER]);
+    assert_eq!(
+        seen.asked[0],
+        r#"{"type":"chat_fetch_page","url":"https://a.example/b","allow_private":true}"#
+    );
+    let attached = r#""attachments":[{"type":"text","text":"herons","title":"https://a.example/b"}]"#;
+    assert!(seen.asked[2].contains(attached), "{}", seen.asked[2]);
+}
+
+#[test]
 fn a_bridge_that_has_gone_ends_it() {
     let seen = chat(&Chat::default(), vec![line("hi"), line("more")], &[CREATED, ""]);
     assert!(matches!(seen.ended, Err(Failure::CallLost)), "{:?}", seen.ended);

@@ -1,0 +1,172 @@
+//! Pages that a person adds to a message.
+//!
+//! ```text
+//!  URL ─► harbor-runner-http fetch-page, in the sandbox of an installer ─► PAGES/N/data/page ─► a part of a message
+//!                                                                             └─ removed, however it ends
+//! ```
+//!
+//! Owns the directory of the fetched pages. Must never connect, keep a page, or log a word of one.
+
+use std::cell::Cell;
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use harbor_home::files::private_directory;
+use harbor_ipc_proto::client::envelope::ErrorBody;
+use harbor_ipc_proto::client::{ChatPart, SandboxSettings};
+use harbor_ipc_proto::codes::Code;
+use harbor_ipc_proto::model::{MAX_IMAGE, picture_type};
+use harbor_policy::page_fetch::{LIMIT, MAX_TEXT, PAGE, PageFetch};
+
+use crate::host::start_failed;
+use crate::store::removal::remove_tree;
+use crate::supervisor::Supervisor;
+
+/// Pages that can be fetched at once.
+const MOST: u32 = 8;
+
+/// The fetcher ends by itself before.
+const END: Duration = LIMIT.saturating_add(Duration::from_secs(5));
+
+/// The pages.
+#[derive(Debug)]
+pub struct Pages {
+    supervisor: Rc<Supervisor>,
+    /// How many are being fetched.
+    open: Rc<Cell<u32>>,
+    /// The number of the last one.
+    last: Cell<u64>,
+}
+
+/// A place for a page. It is removed with all that is in it.
+struct PagePlace {
+    root: PathBuf,
+    open: Rc<Cell<u32>>,
+}
+
+impl Drop for PagePlace {
+    fn drop(&mut self) {
+        self.open.set(self.open.get().saturating_sub(1));
+        let root = std::mem::take(&mut self.root);
+        // What cannot be removed now is before the next page.
+        tokio::task::spawn_blocking(move || remove_tree(&root));
+    }
+}
+
+impl Pages {
+    /// Pages that this supervisor's programs fetch.
+    #[must_use]
+    pub fn new(supervisor: Rc<Supervisor>) -> Self {
+        Self { supervisor, open: Rc::default(), last: Cell::default() }
+    }
+
+    /// Fetches one; gives the part of a message that it becomes. Dropping this ends it.
+    ///
+    /// # Errors
+    /// Why it is not there.
+    pub async fn fetch(&self, page: &PageFetch) -> Result<ChatPart, ErrorBody> {
+        let (name, place) = self.place().await?;
+        let data = place.root.join("data");
+        let args = page.command(&data.to_string_lossy()).into_iter().skip(1).collect();
+        let server = self.supervisor.fetcher(&name, args, place.root.clone(), SandboxSettings::default());
+        let server = server.ok_or_else(|| internal("a page got a name that none can have"))?;
+        let fetched = server.fetch_aside(END, |_| ()).await;
+        let fetched = fetched.map_err(|error| start_failed(server.id(), &error))?;
+        fetched.map_err(|why| unfetched(page, &why))?;
+        let bytes = tokio::task::spawn_blocking(move || read(&data.join(PAGE))).await;
+        let bytes =
+            bytes.ok().and_then(Result::ok).ok_or_else(|| internal("a page that came cannot be read"))?;
+        part_of(page.title(), bytes).ok_or_else(|| unfetched(page, "its fetcher wrote what is no page"))
+    }
+
+    async fn place(&self) -> Result<(String, PagePlace), ErrorBody> {
+        if self.open.get() >= MOST {
+            let why = format!("{MOST} pages are being fetched already; wait until one is there");
+            return Err(ErrorBody::new(Code::RateLimited, why));
+        }
+        let (all, is_alone) = (self.supervisor.pages_directory(), self.open.get() == 0);
+        self.last.set(self.last.get() + 1);
+        self.open.set(self.open.get() + 1);
+        let name = format!("page-{}", self.last.get());
+        let place = PagePlace { root: all.join(&name), open: self.open.clone() };
+        let root = place.root.clone();
+        let prepared = tokio::task::spawn_blocking(move || {
+            if is_alone {
+                // A bridge that was killed has left something.
+                let _ = remove_tree(&all);
+            }
+            [all, root].iter().try_for_each(|directory| private_directory(directory))
+        });
+        match prepared.await {
+            Ok(Ok(())) => Ok((name, place)),
+            Ok(Err(error)) => Err(internal(format!("could not {error}"))),
+            Err(_) => Err(internal("the work on the disk was given up")),
+        }
+    }
+}
+
+/// Reads a page; one byte more than any may have shows that it is none.
+fn read(path: &Path) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(MAX_IMAGE as u64 + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// The part that these bytes become: a picture, or a text with this title.
+fn part_of(title: String, bytes: Vec<u8>) -> Option<ChatPart> {
+    let empty = ChatPart {
+        r#type: "image".into(),
+        text: None,
+        callId: None,
+        mediaType: None,
+        data: None,
+        provider: None,
+        model: None,
+        value: None,
+        url: None,
+        title: None,
+    };
+    match picture_type(&bytes) {
+        Some(kind) => (bytes.len() <= MAX_IMAGE).then(|| ChatPart {
+            mediaType: Some(kind.to_owned()),
+            data: Some(STANDARD.encode(&bytes)),
+            ..empty
+        }),
+        None => {
+            let text = String::from_utf8(bytes).ok().filter(|text| text.len() <= MAX_TEXT)?;
+            Some(ChatPart { r#type: "text".into(), text: Some(text), title: Some(title), ..empty })
+        }
+    }
+}
+
+fn unfetched(page: &PageFetch, why: &str) -> ErrorBody {
+    let why = format!("{} was not fetched: {why}", page.shown());
+    ErrorBody::new(Code::ConnectionFailed, why).with("cause", "not_fetched")
+}
+
+fn internal(why: impl Into<String>) -> ErrorBody {
+    ErrorBody::new(Code::Internal, why)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_become_a_picture_or_a_text_and_what_is_neither_nothing() {
+        let of = |bytes: &[u8]| part_of("https://a.com/".into(), bytes.to_vec());
+        let picture = of(b"GIF89a").unwrap();
+        assert_eq!((picture.r#type.as_str(), picture.mediaType.as_deref()), ("image", Some("image/gif")));
+        assert_eq!((picture.data.as_deref(), picture.title), (Some("R0lGODlh"), None));
+        let text = of("b\u{e9}".as_bytes()).unwrap();
+        assert_eq!((text.r#type.as_str(), text.text.as_deref()), ("text", Some("b\u{e9}")));
+        assert_eq!(text.title.as_deref(), Some("https://a.com/"));
+        assert!(of(b"\xff").is_none() && of(&vec![b'a'; MAX_TEXT + 1]).is_none());
+        assert!(of(&[b"GIF89a", &vec![0; MAX_IMAGE][..]].concat()).is_none());
+    }
+}
