@@ -7,7 +7,6 @@
 //! Owns the definition. Must never give an engine a network where it can do without, nor a device that nobody named.
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -52,6 +51,10 @@ const IDLE_MS: u64 = 1_800_000;
 
 /// Tokens for which there is to be memory where nobody says how many.
 const CONTEXT: u32 = 8192;
+
+/// Why an engine is not started that would get a port.
+const NO_SOCKET: &str = "this engine cannot listen at a Unix socket, so it would get a port of 127.0.0.1, and with it the network of this \
+                         machine; --network allows that";
 
 /// The parts of an engine that do not depend on its options.
 struct EngineParts {
@@ -103,6 +106,9 @@ impl Engines {
         };
         let EngineCommand { args, address, left_out } =
             arguments(&help, &wish).map_err(|why| broken(format!("this engine {why}")))?;
+        if matches!(address, EngineAddress::Port(_)) && !row.network {
+            return Err(broken(NO_SOCKET.into()));
+        }
         let definition = parts.definition(args, &address, row.start_timeout_ms);
         let server = self.supervisor.engine(&row.provider, definition, of);
         let server = server.ok_or_else(|| wrong("model_id", "its name is too long for an engine's"))?;
@@ -292,7 +298,7 @@ fn free_port() -> std::io::Result<u16> {
 
 fn read_help(path: &Path) -> std::io::Result<String> {
     let mut bytes = Vec::new();
-    File::open(path)?.take(MAX_HELP).read_to_end(&mut bytes)?;
+    files::open(path)?.take(MAX_HELP).read_to_end(&mut bytes)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 

@@ -30,6 +30,8 @@ pub struct EngineOrder {
     pub devices: Vec<String>,
     /// The most memory that it may take, in MiB.
     pub memory_mb: Option<u64>,
+    /// True if it may have the network, where it cannot listen at a Unix socket.
+    pub network: bool,
     /// How long it may take to load.
     pub start_timeout_ms: Option<u64>,
 }
@@ -105,6 +107,7 @@ impl Engines {
                 _ => order.devices,
             },
             memory_mb: order.memory_mb.or_else(|| old.as_ref()?.memory_mb),
+            network: order.network || old.as_ref().is_some_and(|row| row.network),
             start_timeout_ms: order
                 .start_timeout_ms
                 .or_else(|| old.as_ref().map(|row| row.start_timeout_ms))

@@ -55,7 +55,7 @@ impl Models {
             let failure = match bill.follow(asked, push).await {
                 Ok((finish, raw)) => match bill.emptiness(finish, raw.as_deref(), &options) {
                     None => {
-                        if finish == Finish::Length && options.max_tokens.is_none() && spare.is_some() {
+                        if is_cut(finish, &options) && spare.is_some() {
                             // The window that was asked for has cut it off: the next one is larger.
                             let next = u64::from(options.context_window.unwrap_or_default()) + 1;
                             self.window_to_ask(provider, &model, told.as_ref(), next);
@@ -64,7 +64,18 @@ impl Models {
                         tell(&Event::End { finish, raw: None }, push).await;
                         return Ok(bill.ended(finish, raw, details));
                     }
-                    Some(empty) => empty,
+                    Some(empty) => {
+                        let wider = spare.clone().filter(|_| is_cut(finish, &options));
+                        if let Some(wider) =
+                            wider.and_then(|spare| self.wider(provider, told.as_ref(), spare, 0))
+                        {
+                            // Its thoughts have filled the window that was asked for, and nothing was said.
+                            bill.begins_anew();
+                            chat = wider;
+                            continue;
+                        }
+                        empty
+                    }
                 },
                 Err(failure) => failure,
             };
@@ -102,12 +113,23 @@ impl Models {
         bill: &Bill,
         provider: &Provider,
         told: Option<&Model>,
-        (asked, mut chat): (u32, Chat),
+        (asked, chat): (u32, Chat),
         failure: &Failure,
     ) -> Option<Chat> {
         let said = facts::too_long(failure).filter(|_| bill.answer.borrow().is_nothing())?;
         let counted = said.counted.unwrap_or_default().saturating_add(of_answer(&chat, asked));
-        let needed = counted.max(u64::from(asked) + 1);
+        self.wider(provider, told, (asked, chat), counted)
+    }
+
+    /// The request with a larger window than it asked for, and one for so many tokens; none where there is no larger one.
+    fn wider(
+        &self,
+        provider: &Provider,
+        told: Option<&Model>,
+        (asked, mut chat): (u32, Chat),
+        needed: u64,
+    ) -> Option<Chat> {
+        let needed = needed.max(u64::from(asked) + 1);
         chat.options.context_window = self.window_to_ask(provider, &chat.model, told, needed);
         chat.options.context_window.filter(|window| *window > asked)?;
         Some(chat)
@@ -138,6 +160,11 @@ impl Models {
             None => error,
         }
     }
+}
+
+/// True if an answer broke off at the end of the window that was asked for.
+fn is_cut(finish: Finish, options: &Options) -> bool {
+    finish == Finish::Length && options.max_tokens.is_none()
 }
 
 /// The tokens that are kept for the answer.

@@ -493,6 +493,11 @@ impl Bill {
         Some(Failure { cause: Cause::Empty, status: None, retry_after_ms: None, message })
     }
 
+    /// It is asked once more from the beginning: the thoughts so far have led to nothing.
+    pub(super) fn begins_anew(&self) {
+        *self.answer.borrow_mut() = PartialAnswer::default();
+    }
+
     /// It is sent now, and costs something from here on.
     pub(super) fn send(&self) {
         self.is_sent.set(true);

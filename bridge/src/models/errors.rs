@@ -42,7 +42,7 @@ pub(super) fn ours(cause: Cause, message: &str) -> Failure {
 pub(super) fn failed(failure: &Failure, provider: &str, model: &str, to_origin: bool) -> ErrorBody {
     let message = match to_origin {
         true => sentence(failure.cause).to_owned(),
-        false => format!("{provider}: {}", failure.message),
+        false => format!("{provider}: {}{}", failure.message, next_step(failure)),
     };
     let mut error = ErrorBody::new(Code::ModelFailed, message).with("cause", failure.cause.name());
     for (name, value) in [("provider", provider), ("model", model)] {
@@ -56,6 +56,15 @@ pub(super) fn failed(failure: &Failure, provider: &str, model: &str, to_origin: 
     match failure.retry_after_ms {
         Some(wait) => error.with_json("retry_after_ms", Json::from_valid(wait.to_string())),
         None => error,
+    }
+}
+
+/// When it may work again, as the end of a sentence.
+fn next_step(failure: &Failure) -> String {
+    match (failure.retry_after_ms, failure.cause) {
+        (Some(wait), _) => format!("; try again in {} s", wait.div_ceil(1000)),
+        (None, Cause::Overloaded | Cause::RateLimited) => "; try again later".into(),
+        (None, _) => String::new(),
     }
 }
 

@@ -61,7 +61,8 @@ pub(super) async fn start(
 }
 
 fn order(message: LlmStartLocal) -> Result<EngineOrder, ErrorBody> {
-    let LlmStartLocal { model_id, engine, context, devices, memory_mb, start_timeout_ms, .. } = message;
+    let LlmStartLocal { model_id, engine, context, devices, memory_mb, network, start_timeout_ms, .. } =
+        message;
     if memory_mb.is_some_and(|mib| !MEMORY.contains(&mib)) {
         return Err(invalid("memory_mb", "64 to 1048576 MiB"));
     }
@@ -78,7 +79,16 @@ fn order(message: LlmStartLocal) -> Result<EngineOrder, ErrorBody> {
     if devices.iter().any(|path| !path.starts_with("/dev/")) {
         return Err(invalid("devices", "paths below /dev"));
     }
-    Ok(EngineOrder { model: model_id, program: engine, context, devices, memory_mb, start_timeout_ms })
+    let network = network == Some(true);
+    Ok(EngineOrder {
+        model: model_id,
+        program: engine,
+        context,
+        devices,
+        memory_mb,
+        network,
+        start_timeout_ms,
+    })
 }
 
 pub(super) async fn stop(router: &Rc<Router>, client: &Client, message: LlmStopLocal) -> Handled {

@@ -36,6 +36,9 @@ pub struct EngineRow {
     pub devices: Vec<String>,
     /// The most memory that it may take, in MiB, where the person has said it.
     pub memory_mb: Option<u64>,
+    /// True if it may have the network, where it cannot do without.
+    #[serde(default)]
+    pub network: bool,
     /// How long it may take to load, in milliseconds.
     pub start_timeout_ms: u64,
 }

@@ -219,6 +219,9 @@ pub struct NewEngine {
     /// The most memory that it may take, in MiB (default: by the size of its file)
     #[arg(long, value_name = "MIB")]
     pub memory: Option<u64>,
+    /// Allow the network to an engine that cannot do without: one that listens at a port
+    #[arg(long)]
+    pub network: bool,
     /// How long it may take to load the model, 1 to 580 (default 300)
     #[arg(long, value_name = "SECONDS", value_parser = millis(1.0, 580.0))]
     pub start_timeout: Option<u64>,

@@ -121,7 +121,11 @@ fn an_engine_without_a_socket_gets_a_port_and_one_without_options_is_refused() {
     };
     let mute = scene.start_with(&scene.model("ready"), &named("mute-engine")).unwrap_err();
     assert!(mute.contains("names no options") && mute.contains("no help here"), "{mute}");
-    let started = scene.start_with(&scene.model("ready"), &named("old-engine")).unwrap();
+    let mut old = named("old-engine");
+    let refused = scene.start_with(&scene.model("ready"), &old).unwrap_err();
+    assert!(refused.contains("--network allows that"), "{refused}");
+    old["network"] = json!(true);
+    let started = scene.start_with(&scene.model("ready"), &old).unwrap();
     assert!(started["url"].as_str().unwrap().starts_with("http://127.0.0.1:"), "{started}");
     assert_eq!(started["left_out"][0], "a Unix socket");
     assert_eq!(scene.ask().0, "Hello from the engine\n");

@@ -28,6 +28,7 @@ pub fn start(client: &mut Client, new: &NewEngine, screen: &mut Screen) -> Resul
         context: new.context,
         devices: Some(new.devices.clone()).filter(|devices| !devices.is_empty()),
         memory_mb: new.memory,
+        network: new.network.then_some(true),
         start_timeout_ms: new.start_timeout,
         progress: Status::is_visible().then_some(true),
     };
