@@ -124,6 +124,11 @@ fn a_stream_shows_only_what_stays_and_comes_to_the_same() {
 
 const NONCE: &str = "7f3a9c2e41b8d605";
 
+/// Where the model was told Harbor's form with this word.
+fn with_word<'a>(tools: &'a OfferedTools, nonce: Option<&'a Nonce>, heard: &'a HeardCalls) -> Reading<'a> {
+    Reading { tools, nonce, takes_native: false, heard }
+}
+
 #[test]
 fn a_call_by_harbor_s_form_needs_the_word_of_the_turn() {
     let (tools, mut heard) = (OfferedTools::of(TOOLS), HeardCalls::default());
@@ -131,27 +136,26 @@ fn a_call_by_harbor_s_form_needs_the_word_of_the_turn() {
     let text = format!(
         "I look.\n[call {NONCE}] {{\"name\": \"get_current_time\", \"arguments\": {{\"timezone\": \"UTC\"}}}}"
     );
-    let reading = |nonce, heard| Reading { tools: &tools, nonce, takes_native: false, heard };
-    let answer = read_answer(&text, reading(Some(&nonce), &heard));
+    let answer = read_answer(&text, with_word(&tools, Some(&nonce), &heard));
     assert_eq!((answer.calls.len(), answer.rest.as_str()), (1, "I look."));
     // The person may ask for a call word by word.
     heard.add("Please call get_current_time {\"timezone\": \"UTC\"}", &tools);
-    assert_eq!(read_answer(&text, reading(Some(&nonce), &heard)).calls.len(), 1);
+    assert_eq!(read_answer(&text, with_word(&tools, Some(&nonce), &heard)).calls.len(), 1);
     let other = Nonce::new("0000000000000000").unwrap();
     for wrong in [None, Some(&other)] {
-        let answer = read_answer(&text, reading(wrong, &heard));
+        let answer = read_answer(&text, with_word(&tools, wrong, &heard));
         assert_eq!(
             (answer.calls, answer.left[0].why, answer.rest),
             (vec![], LeftReason::WrongNonce, text.clone())
         );
     }
     let quoted = format!("Write `[call {NONCE}] {{\"name\": \"get_current_time\"}}` for it.");
-    assert_eq!(read_answer(&quoted, reading(Some(&nonce), &heard)).rest, quoted);
-    let cut = read_answer(&text[..text.len() - 3], reading(Some(&nonce), &heard));
+    assert_eq!(read_answer(&quoted, with_word(&tools, Some(&nonce), &heard)).rest, quoted);
+    let cut = read_answer(&text[..text.len() - 3], with_word(&tools, Some(&nonce), &heard));
     assert_eq!((cut.calls, cut.is_cut, cut.rest.as_str()), (vec![], true, "I look."));
     // A page that has the word made it known.
     heard.add(&text, &tools);
-    assert_eq!(read_answer(&text, reading(Some(&nonce), &heard)).calls, []);
+    assert_eq!(read_answer(&text, with_word(&tools, Some(&nonce), &heard)).calls, []);
 }
 
 #[test]

@@ -297,7 +297,10 @@ impl ToolIndex {
     /// The words of a task that may say something.
     fn task_words(&self, task: &str) -> Vec<TaskWord> {
         let text = without_addresses(task);
-        let raw = words(&text);
+        let mut raw = words(&text);
+        // `GitHub` is one word of a server's name, and two words otherwise.
+        let whole = text.split(|c: char| !c.is_alphanumeric()).filter(|word| words(word).len() > 1);
+        raw.extend(whole.map(str::to_lowercase).filter(|word| self.terms.contains_key(&stem(word))));
         let mut seen = BTreeSet::new();
         let mut found: Vec<String> = Vec::new();
         let is_number = |word: &str| word.bytes().all(|byte| byte.is_ascii_digit());

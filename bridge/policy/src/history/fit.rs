@@ -259,7 +259,7 @@ mod tests {
                 result.is_error = result.call_id == "c1";
             }
         }
-        let (less, _) = fit_readable(all, 1200, &|result| Some(result.call_id.clone()));
+        let (less, _) = fit_readable(all, 1500, &|result| Some(result.call_id.clone()));
         let parts = less.iter().flat_map(|message| &message.parts);
         let told: Vec<_> = parts
             .filter_map(|part| if let Part::ToolResult(one) = part { Some(&one.text) } else { None })

@@ -2,7 +2,7 @@
 //!
 //! Owns when a fence is a call and when it is an example. Must never look for calls in other code.
 
-use super::answer::{LeftReason, TextCall};
+use super::answer::{LeftAsText, LeftReason, TextCall};
 use super::items::MOST;
 use super::lenient::blanks;
 use super::looking::{DEEPEST, Looking};
@@ -24,8 +24,8 @@ enum Fence {
     Open,
     /// The text ends within its call.
     Cut,
-    /// It has something else in it.
-    Code,
+    /// It has something else in it, and perhaps what looks like calls.
+    Code(Vec<LeftAsText>),
 }
 
 impl Looking<'_> {
@@ -37,6 +37,9 @@ impl Looking<'_> {
             let end = from + next + mark.len();
             let is_line =
                 rest[..from + next].trim_end_matches([' ', '\t']).ends_with('\n') || from + next == 0;
+            if is_line && !self.is_whole && !rest[end..].contains('\n') {
+                return ScanStep::Wait;
+            }
             let behind = rest[end..].trim_start_matches(mark.chars().next().unwrap_or('`'));
             if is_line && (behind.is_empty() || behind.trim_start_matches([' ', '\t']).starts_with('\n')) {
                 self.scan.code = None;
@@ -56,6 +59,9 @@ impl Looking<'_> {
 
     /// A fence is a call if nothing else is in it, it ends the message, and one plain sentence at most stands before it.
     pub fn fence(&mut self, at: usize) -> ScanStep {
+        if self.is_within_line(at) {
+            return if at == self.scan.at { self.ticks() } else { ScanStep::Show(at) };
+        }
         let (mut from, mut calls, mut end) = (at, Vec::new(), at);
         loop {
             match self.one_fence(from) {
@@ -65,8 +71,9 @@ impl Looking<'_> {
                 }
                 Fence::Open => return ScanStep::Wait,
                 Fence::Cut if announces(&self.scan.out) => return ScanStep::Cut,
-                Fence::Cut | Fence::Code if calls.is_empty() => return self.plain_fence(at),
-                Fence::Cut | Fence::Code => break,
+                Fence::Cut if calls.is_empty() => return self.plain_fence(at, Vec::new()),
+                Fence::Code(left) if calls.is_empty() => return self.plain_fence(at, left),
+                Fence::Cut | Fence::Code(_) => break,
             }
             from = blanks(self.text, end);
             if !self.text[from..].starts_with("```") || calls.len() > MOST {
@@ -90,7 +97,7 @@ impl Looking<'_> {
     }
 
     /// A fence with code in it. A result that the model has invented ends the answer.
-    fn plain_fence(&mut self, at: usize) -> ScanStep {
+    fn plain_fence(&mut self, at: usize, left: Vec<LeftAsText>) -> ScanStep {
         let ticks = self.run(at);
         let info = &self.text[at + ticks..];
         let Some(line) = info.find('\n') else {
@@ -100,7 +107,16 @@ impl Looking<'_> {
             return ScanStep::Over;
         }
         self.scan.tries += 1;
+        let room = MOST.saturating_sub(self.scan.answer.left.len());
+        self.scan.answer.left.extend(left.into_iter().take(room));
         ScanStep::Code(at + ticks + line, self.text[at..at + ticks].to_owned())
+    }
+
+    /// True if the mark comes again in its line: it is code within a line then.
+    fn is_within_line(&self, at: usize) -> bool {
+        let ticks = self.run(at);
+        let (mark, rest) = self.text[at..].split_at(ticks);
+        mark.starts_with('`') && rest.find('\n').is_some_and(|line| rest[..line].contains(mark))
     }
 
     fn one_fence(&mut self, at: usize) -> Fence {
@@ -110,18 +126,21 @@ impl Looking<'_> {
         let Some(line) = text[at + ticks..].find('\n') else {
             return if self.is_whole { Fence::Cut } else { Fence::Open };
         };
-        if text[at + ticks..at + ticks + line].contains(mark) {
-            return Fence::Code;
-        }
         let begin = at + ticks + line + 1;
+        if !self.is_whole && !text[begin..].trim_start().contains('\n') {
+            return Fence::Open;
+        }
         if !self.may_be_calls(begin) || self.scan.depth >= DEEPEST {
-            return Fence::Code;
+            return Fence::Code(Vec::new());
         }
         let (mut from, mut tried) = (begin, 0);
         while let Some(next) = text[from..].find(mark) {
             let (inner, end) = (from + next, from + next + ticks);
             from = end;
             let behind = &text[end..];
+            if !self.is_whole && !behind.contains('\n') {
+                return Fence::Open;
+            }
             let is_closing = behind.trim_start_matches([' ', '\t']).starts_with('\n')
                 || behind.trim().is_empty()
                 || mark_begins(behind);
@@ -134,8 +153,7 @@ impl Looking<'_> {
             }
             tried += 1;
             if !inner.is_cut || tried == FENCE_ENDS {
-                self.scan.answer.left.extend(inner.left.into_iter().take(MOST));
-                return Fence::Code;
+                return Fence::Code(inner.left);
             }
         }
         if !self.is_whole {
@@ -145,7 +163,7 @@ impl Looking<'_> {
         match (inner.is_cut || tried > 0, inner.calls.is_empty() || !inner.rest.is_empty()) {
             (_, false) => Fence::Calls(inner.calls, text.len()),
             (true, _) if inner.rest.is_empty() && tried == 0 => Fence::Cut,
-            _ => Fence::Code,
+            _ => Fence::Code(inner.left),
         }
     }
 
@@ -155,10 +173,10 @@ impl Looking<'_> {
         let word =
             rest.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '.').next().unwrap_or_default();
         let bare = word.rsplit('.').next().unwrap_or_default();
-        let begins = |known: &str| known.starts_with(word) || word.starts_with(known);
+        let begins = |known: &str| !word.is_empty() && (known.starts_with(word) || word.starts_with(known));
         rest.is_empty()
             || rest.starts_with(['{', '[', '<', '>'])
-            || self.reading.tools.has_beginning(bare)
+            || (!word.is_empty() && self.reading.tools.has_beginning(bare))
             || ["print", "default_api", "functools", "Thought", "Action"].into_iter().any(begins)
             || rest[word.len()..].trim_start().starts_with('=')
     }
@@ -178,6 +196,9 @@ impl Looking<'_> {
         let mut from = 0;
         while let Some(next) = paragraph[from..].find('`') {
             let run = self.run(at + ticks + from + next);
+            if !self.is_whole && at + ticks + from + next + run == self.text.len() {
+                return ScanStep::Wait;
+            }
             if run == ticks {
                 let inside = &paragraph[..from + next];
                 self.quoted(inside);

@@ -3,8 +3,11 @@
 //! Owns when a call without a mark counts. Must never take a citation for one.
 
 use super::answer::LeftReason;
+use super::items::separators;
 use super::lenient::{Unread, blanks};
-use super::lines::{LineBegin, actions, bare_values, keyword, may_become_call, name_line, python_line};
+use super::lines::{
+    LineBegin, actions, bare_values, is_action, keyword, may_become_call, name_line, python_line,
+};
 use super::looking::Looking;
 use super::python;
 use super::shapes::WrittenCall;
@@ -27,6 +30,10 @@ impl Looking<'_> {
         match keyword(self.text, at) {
             Ok((begin, end)) => return self.begun(begin, at, end),
             Err(Unread::Ended) if !self.is_whole => return Some(ScanStep::Wait),
+            // The word that stops such a model may be left in part.
+            Err(Unread::Ended) if !rest.is_empty() && !self.scan.answer.calls.is_empty() => {
+                return Some(ScanStep::Over);
+            }
             Err(_) => {}
         }
         if rest.starts_with(['{', '[']) {
@@ -63,15 +70,17 @@ impl Looking<'_> {
     fn begun(&mut self, begin: LineBegin, at: usize, end: usize) -> Option<ScanStep> {
         match begin {
             LineBegin::Thought => Some(self.thought(at, end)),
+            LineBegin::Action if self.is_whole && !is_action(self.text, end, self.reading.tools) => None,
             LineBegin::Action => match actions(self.text, end, self.reading.tools) {
                 Ok((calls, end)) => {
                     let next = blanks(self.text, end);
                     let goes_on = keyword(self.text, next);
-                    if goes_on.is_ok() {
-                        return Some(ScanStep::Take(calls, end, CallForm::Lines));
-                    }
-                    if goes_on == Err(Unread::Ended) && !self.is_whole {
-                        return Some(ScanStep::Wait);
+                    match goes_on {
+                        Err(Unread::Ended) if !self.is_whole => return Some(ScanStep::Wait),
+                        Ok(_) | Err(Unread::Ended) => {
+                            return Some(ScanStep::Take(calls, end, CallForm::Lines));
+                        }
+                        Err(Unread::Other) => {}
                     }
                     Some(match is_end(self.text, end, self.is_whole) {
                         Some(true) => ScanStep::Take(calls, end, CallForm::Lines),
@@ -93,9 +102,15 @@ impl Looking<'_> {
     /// A thought goes on up to the next keyword. Without one the word begins an ordinary line.
     fn thought(&mut self, at: usize, end: usize) -> ScanStep {
         let lines = self.text[end..].match_indices('\n').map(|(line, _)| end + line + 1);
-        let next = lines
-            .map(|line| (line, keyword(self.text, self.first(line))))
-            .find_map(|(line, found)| found.is_ok().then_some(line));
+        let is_next = |line: &usize| match keyword(self.text, self.first(*line)) {
+            Ok((LineBegin::Action, end)) => {
+                let is_settled = self.is_whole || self.text[end..].trim_start().split('\n').nth(2).is_some();
+                is_settled && is_action(self.text, end, self.reading.tools)
+            }
+            Ok((LineBegin::Thought, _)) | Err(_) => false,
+            Ok(_) => true,
+        };
+        let next = lines.into_iter().find(is_next);
         match next {
             Some(line) => {
                 self.scan.has_thoughts = true;
@@ -139,7 +154,7 @@ impl Looking<'_> {
             return Some(ScanStep::Show(end.max(at + 1)));
         }
         let is_first = self.scan.answer.calls.is_empty();
-        Some(match is_end(self.text, end, self.is_whole) {
+        Some(match is_end(self.text, separators(self.text, end), self.is_whole) {
             Some(true) if announces(&self.scan.out) || !is_first => {
                 ScanStep::Take(calls, end, CallForm::Bare)
             }

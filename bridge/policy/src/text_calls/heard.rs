@@ -120,9 +120,9 @@ impl HeardCalls {
                 break;
             }
         }
-        // A call without arguments is its name and a mark; in plain words it is none.
+        // A call without arguments is its name and a mark; a name in plain words is none.
         let is_marked = text[near..].starts_with(['<', '>', '"', '\'', '/', '|', '[', '{', '(']);
-        if is_marked && tools.required(name).next().is_none() {
+        if is_marked {
             self.insert(name, Map::new(), tools);
         }
     }

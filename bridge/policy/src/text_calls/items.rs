@@ -26,16 +26,22 @@ pub(super) const MOST: usize = 32;
 /// # Errors
 /// When the text ends within them, or when something else stands there.
 pub(super) fn block(text: &str, at: usize, tools: &OfferedTools) -> Result<WrittenCalls, Unread> {
-    let (mut calls, mut end) = (Vec::new(), at);
+    let (mut calls, mut end, mut first) = (Vec::new(), at, None);
     loop {
         let begin = if calls.is_empty() { end } else { separators(text, end) };
-        let (begin, is_opened) = match opened(text, begin) {
-            Ok(found) => found,
-            Err(Unread::Ended) => return Err(Unread::Ended),
-            Err(Unread::Other) => (begin, false),
-        };
+        if begin == text.len() && !calls.is_empty() {
+            return Ok((calls, end));
+        }
+        let (begin, form) = opened(text, begin)?;
+        let is_opened = form.is_some();
+        if calls.is_empty() {
+            first = form;
+        } else if is_opened && form != first {
+            // Another format begins here.
+            return Ok((calls, end));
+        }
         if begin == text.len() {
-            return if calls.is_empty() || is_opened { Err(Unread::Ended) } else { Ok((calls, end)) };
+            return Err(Unread::Ended);
         }
         match item(text, begin, tools, is_opened) {
             Ok((more, behind)) => {
@@ -57,20 +63,20 @@ pub(super) fn separators(text: &str, at: usize) -> usize {
     at + text[at..].bytes().take_while(|byte| byte.is_ascii_whitespace() || b";,".contains(byte)).count()
 }
 
-/// The place behind opening marks, and true if there are any.
-fn opened(text: &str, at: usize) -> Result<(usize, bool), Unread> {
-    let (mut at, mut is_opened) = (at, false);
+/// The place behind opening marks, and their form if there are any.
+fn opened(text: &str, at: usize) -> Result<(usize, Option<Form>), Unread> {
+    let (mut at, mut form) = (at, None);
     loop {
         if text[at..].starts_with("functools[") {
-            return Ok((at + "functools".len(), true));
+            return Ok((at + "functools".len(), Some(Form::Bracket)));
         }
         match mark(text, at) {
             Ok(found) if found.role() == Role::Opens => {
                 at = blanks(text, found.end);
-                is_opened = true;
+                form = Some(found.form);
             }
             Err(Unread::Ended) if !text[at..].starts_with('[') => return Err(Unread::Ended),
-            _ => return Ok((at, is_opened)),
+            _ => return Ok((at, form)),
         }
     }
 }
@@ -82,10 +88,15 @@ fn closed(text: &str, at: usize) -> usize {
         let begin = blanks(text, end);
         match mark(text, begin) {
             Ok(found) if found.role() == Role::Closes || is_own_end(&found) => end = found.end,
-            Err(Unread::Ended) if begin < text.len() && text[begin..].starts_with("</") => return text.len(),
+            Err(Unread::Ended) if is_half_closing(&text[begin..]) => return text.len(),
             _ => return end,
         }
     }
+}
+
+/// True if a text may be the beginning of a closing tag.
+fn is_half_closing(text: &str) -> bool {
+    text == "<" || text.starts_with("</")
 }
 
 /// True for the closing tag of a single call.
@@ -158,7 +169,7 @@ fn element(text: &str, tag: &Mark<'_>, tools: &OfferedTools) -> Result<WrittenCa
     match mark(text, closing) {
         Ok(found) if found.is_closing && found.written == tag.written => Ok((calls, found.end)),
         _ if closing == text.len() => Ok((calls, end)),
-        Err(Unread::Ended) if text[closing..].starts_with("</") => Ok((calls, text.len())),
+        Err(Unread::Ended) if is_half_closing(&text[closing..]) => Ok((calls, text.len())),
         _ => Err(Unread::Other),
     }
 }

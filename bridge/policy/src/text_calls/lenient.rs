@@ -153,6 +153,9 @@ impl LenientReader<'_> {
 
     fn string(&mut self) -> Result<String, Unread> {
         let rest = &self.text[self.at..];
+        if !rest.starts_with(['"', '\'']) {
+            return Err(if rest.is_empty() { Unread::Ended } else { Unread::Other });
+        }
         let mark = &rest[..1];
         let three = mark.repeat(3);
         let mark = if rest.starts_with(&three) { three.as_str() } else { mark };

@@ -42,6 +42,19 @@ pub(super) fn keyword(text: &str, at: usize) -> Result<(LineBegin, usize), Unrea
     Err(if may_become { Unread::Ended } else { Unread::Other })
 }
 
+/// True if an offered tool, a list or an input follows behind `Action:`. Otherwise the word is an ordinary one.
+pub(super) fn is_action(text: &str, at: usize, tools: &OfferedTools) -> bool {
+    let rest = text[at..].trim_start();
+    let (line, behind) = rest.split_once('\n').unwrap_or((rest, ""));
+    let name = line.trim().trim_matches(['`', '*', '"', '\'']).trim();
+    let is_whole = line.len() < rest.len();
+    rest.starts_with(['{', '['])
+        || rest.starts_with("```")
+        || tools.name(name).is_some()
+        || (!is_whole && tools.has_beginning(name))
+        || behind.trim_start().trim_start_matches('*').starts_with(INPUT)
+}
+
 /// The calls behind `Action:`, one or several pairs of an action and its input, or a list in a fence.
 ///
 /// # Errors
@@ -128,13 +141,10 @@ pub(super) fn may_become_call(text: &str, tools: &OfferedTools) -> bool {
         };
     };
     let inner = inner.trim_start();
-    let Ok((key, end)) =
-        string(inner, 0).map_err(drop).and_then(|found| match inner.starts_with(['"', '\'']) {
-            true => Ok(found),
-            false => Err(()),
-        })
-    else {
-        return inner.is_empty() || inner.starts_with(['"', '\'']) && may_become_key(&inner[1..]);
+    let (key, end) = match string(inner, 0) {
+        Ok(found) => found,
+        Err(Unread::Ended) => return inner.is_empty() || may_become_key(&inner[1..]),
+        Err(Unread::Other) => return false,
     };
     let behind = inner[end..].trim_start().trim_start_matches(':').trim_start();
     if !may_begin_with(&key) {

@@ -74,7 +74,8 @@ pub(super) fn mark(text: &str, at: usize) -> Result<Mark<'_>, Unread> {
         Some('[') => bracket(at, head),
         Some('<') if rest[1..].starts_with(['|', '｜']) => token(at, head),
         Some('<') => tag(at, head),
-        _ => Err(Unread::Other),
+        Some(_) => Err(Unread::Other),
+        None => Err(Unread::Ended),
     }
 }
 
@@ -86,6 +87,9 @@ fn unended(head: &str) -> Unread {
 fn token(at: usize, head: &str) -> Result<Mark<'_>, Unread> {
     let first = 1 + head[1..].chars().next().map_or(0, char::len_utf8);
     let inner = &head[first..];
+    if inner.starts_with(' ') {
+        return Err(Unread::Other);
+    }
     let is_part = |c: char| c.is_ascii_alphanumeric() || "_/-▁ ".contains(c);
     let length = inner.find(|c| !is_part(c)).ok_or(unended(head))?;
     let (written, rest) = inner.split_at(length);

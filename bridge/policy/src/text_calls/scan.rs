@@ -25,10 +25,11 @@ const TRIES: u32 = 256;
 pub(super) fn advance(scan: &mut AnswerScan, text: &str, reading: Reading<'_>, is_whole: bool) {
     while scan.at < text.len() && !scan.is_over {
         let step = step(&mut Looking { scan, text, reading, is_whole, inner });
-        if matches!(step, ScanStep::Wait) {
-            break;
+        match step {
+            ScanStep::Wait if is_whole => scan.perform(text, reading, ScanStep::Show(text.len())),
+            ScanStep::Wait => break,
+            step => scan.perform(text, reading, step),
         }
-        scan.perform(text, reading, step);
     }
     if is_whole {
         scan.answer.rest = scan.out.trim().to_owned();
@@ -64,7 +65,9 @@ fn step(look: &mut Looking<'_>) -> ScanStep {
     }
     let rest = &look.text[at..];
     let Some(next) = rest.find(['<', '[', '`', '{', '>', '\n']) else { return tail(look) };
-    let begins_call = rest[next..].starts_with('[') && rest[..next].ends_with("functools");
+    let word = look.text[..at + next].strip_suffix("functools").filter(|before| before.len() >= at);
+    let begins_call = rest[next..].starts_with('[')
+        && word.is_some_and(|before| !before.ends_with(|c: char| c.is_alphanumeric()));
     let next = if begins_call { next - "functools".len() } else { next };
     if next > 0 {
         return ScanStep::Show(at + next);

@@ -63,7 +63,8 @@ pub(super) fn is_shown(
     is_whole: bool,
 ) -> Option<bool> {
     let rest = &text[end..];
-    if !is_whole && rest.trim().is_empty() {
+    let next = rest.trim_start();
+    if !is_whole && (!next.contains('\n') || mark(next, 0) == Err(Unread::Ended)) {
         return None;
     }
     let raw_line = &text[text[..begin].rfind('\n').map_or(0, |at| at + 1)..begin];
