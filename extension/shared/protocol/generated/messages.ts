@@ -1085,6 +1085,8 @@ export interface Requests {
     devices?: string[];
     /** The most memory that it may take, in MiB, 64 to 1,048,576; absent: half as much again as its file and conversation take by Harbor's estimate, at least 2,048. */
     memory_mb?: number;
+    /** True: an engine that cannot listen at a Unix socket gets a port of 127.0.0.1, and with it the machine's network. Absent: it is not started. */
+    network?: boolean;
     /** How long it may take to load the model, in milliseconds, 1,000 to 580,000; absent: 300,000. */
     start_timeout_ms?: number;
     /** True: `progress` pushes say what happens until it is ready. */
