@@ -155,7 +155,7 @@ impl Looking<'_> {
         let is_known = self.reading.tools.name(name).is_some();
         if end == self.text.len() {
             let may_become = "all".starts_with(name) || self.reading.tools.has_beginning(name);
-            return if may_become { self.ended() } else { ScanStep::Show(end) };
+            return if may_become { self.ended() } else { ScanStep::Show(at + 3) };
         }
         if name == "all" && self.text[end..].starts_with('\n') {
             return ScanStep::Hide(end);
