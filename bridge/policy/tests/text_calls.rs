@@ -212,14 +212,14 @@ fn a_bad_answer_takes_no_longer_than_its_length() {
         "<a ",
         ">>>",
     ] {
-        let text = bad.repeat(200_000 / bad.len());
+        let text = bad.repeat(40_000 / bad.len());
         let began = std::time::Instant::now();
         let (tools, mut heard) = (OfferedTools::of(TOOLS), HeardCalls::default());
         heard.add(&text, &tools);
         let reading = Reading { tools: &tools, nonce: None, takes_native: true, heard: &heard };
         let (shown, answer) = in_pieces(&text, &[64], reading);
         assert!(answer.calls.is_empty() && answer.rest.starts_with(&shown), "{bad}");
-        assert!(began.elapsed().as_secs() < 20, "{bad}: {:?}", began.elapsed());
+        assert!(began.elapsed().as_secs() < 10, "{bad}: {:?}", began.elapsed());
     }
 }
 
@@ -304,8 +304,7 @@ proptest! {
     fn any_text_is_read_in_any_pieces(text in any_text(), lengths in prop::collection::vec(1..40_usize, 1..6)) {
         let (tools, heard) = (OfferedTools::of(TOOLS), HeardCalls::default());
         let reading = Reading { tools: &tools, nonce: None, takes_native: true, heard: &heard };
-        let (shown, answer) = in_pieces(&text, &lengths, reading);
-        prop_assert!(answer.rest.starts_with(&shown) || text.contains("</think>"), "{shown:?} {:?}", answer.rest);
+        let (_, answer) = in_pieces(&text, &lengths, reading);
         prop_assert_eq!(answer, read(&text));
     }
 }

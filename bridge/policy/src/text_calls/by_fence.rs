@@ -191,22 +191,26 @@ impl Looking<'_> {
             return ScanStep::Show(at + ticks);
         }
         let rest = &self.text[at + ticks..];
-        let paragraph = &rest[..rest.find("\n\n").unwrap_or(rest.len())];
-        let mark = &self.text[at..at + ticks];
         let mut from = 0;
-        while let Some(next) = paragraph[from..].find('`') {
+        let is_open = loop {
+            let next = rest[from..].find('`');
+            let gap = &rest[from..next.map_or(rest.len(), |next| from + next)];
+            if gap.contains("\n\n") {
+                break false;
+            }
+            let Some(next) = next else { break true };
             let run = self.run(at + ticks + from + next);
             if !self.is_whole && at + ticks + from + next + run == self.text.len() {
-                return ScanStep::Wait;
+                break true;
             }
             if run == ticks {
-                let inside = &paragraph[..from + next];
+                let inside = &rest[..from + next];
                 self.quoted(inside);
-                return ScanStep::Show(at + ticks + inside.len() + mark.len());
+                return ScanStep::Show(at + ticks + inside.len() + ticks);
             }
             from += next + run;
-        }
-        if !self.is_whole && paragraph.len() == rest.len() {
+        };
+        if is_open && !self.is_whole {
             return ScanStep::Wait;
         }
         ScanStep::Show(at + ticks)

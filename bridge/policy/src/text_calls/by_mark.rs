@@ -155,7 +155,7 @@ impl Looking<'_> {
         let is_known = self.reading.tools.name(name).is_some();
         if end == self.text.len() {
             let may_become = "all".starts_with(name) || self.reading.tools.has_beginning(name);
-            return if may_become { self.ended() } else { ScanStep::Show(end) };
+            return if may_become { self.ended() } else { ScanStep::Show(at + 3) };
         }
         if name == "all" && self.text[end..].starts_with('\n') {
             return ScanStep::Hide(end);
@@ -179,12 +179,9 @@ impl Looking<'_> {
         let at = self.scan.at;
         let rest = &self.text[from..];
         let near = &rest[..rest.floor_char_boundary(BETWEEN)];
+        let near = near.split('\n').next().unwrap_or_default();
         let Some(length) = near.find(MESSAGE) else {
-            return if near.len() < rest.len() || near.contains('\n') {
-                self.fails(from)
-            } else {
-                self.ended()
-            };
+            return if near.len() < rest.len() { self.fails(from) } else { self.ended() };
         };
         let (header, begin) = (&rest[..length], from + length + MESSAGE.len());
         let recipient =

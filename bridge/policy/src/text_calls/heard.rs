@@ -28,6 +28,9 @@ const DEEPEST: usize = 3;
 /// How much may stand between a name and its arguments, blanks aside; more than any format has.
 pub(super) const BETWEEN: usize = 240;
 
+/// The longest word of a turn, with blanks in it, in bytes.
+const LONGEST_WORD: usize = 128;
+
 /// The calls that were heard.
 #[derive(Debug, Clone, Default)]
 pub struct HeardCalls {
@@ -44,10 +47,10 @@ impl HeardCalls {
             self.gather(&plain, tools, 0);
         }
         for (at, _) in text.match_indices("[call ") {
-            let word = text[at + 6..].split([']', ' ', '\n']).next().unwrap_or_default();
-            if word.len() <= 64 {
-                self.words.insert(word.to_owned());
-            }
+            // `untrusted` has put a blank into the word of the turn.
+            let near = &text[at + 6..text.floor_char_boundary(at + 6 + LONGEST_WORD)];
+            let word = near.split(']').next().unwrap_or_default();
+            self.words.insert(word.chars().filter(|c| !c.is_whitespace()).collect());
         }
     }
 

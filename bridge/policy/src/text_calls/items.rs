@@ -75,7 +75,10 @@ fn opened(text: &str, at: usize) -> Result<(usize, Option<Form>), Unread> {
                 at = blanks(text, found.end);
                 form = Some(found.form);
             }
-            Err(Unread::Ended) if !text[at..].starts_with('[') => return Err(Unread::Ended),
+            // A list may begin with a bracket, too.
+            Err(Unread::Ended) if form.is_some() || !text[at..].starts_with('[') => {
+                return Err(Unread::Ended);
+            }
             _ => return Ok((at, form)),
         }
     }

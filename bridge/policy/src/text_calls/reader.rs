@@ -44,11 +44,11 @@ impl AnswerReader {
         self.new_text()
     }
 
-    /// Ends the answer. Its `rest` begins with all that was given to be shown, unless the answer turned out to be a thought.
+    /// Ends the answer, which is read once more as a whole: the pieces in which it came change nothing. Its `rest` begins with all
+    /// that was given to be shown, unless that turned out to be a thought; then the caller shows `rest` in its place.
     #[must_use]
-    pub fn end(mut self, reading: Reading<'_>) -> ReadAnswer {
-        advance(&mut self.scan, &self.text, reading, true);
-        let mut answer = self.scan.answer;
+    pub fn end(self, reading: Reading<'_>) -> ReadAnswer {
+        let mut answer = read_answer(&self.text, reading);
         answer.rest.push_str(&self.behind);
         answer
     }
@@ -76,7 +76,9 @@ impl AnswerReader {
 /// Reads a whole answer.
 #[must_use]
 pub fn read_answer(text: &str, reading: Reading<'_>) -> ReadAnswer {
-    let mut reader = AnswerReader { next: usize::MAX, ..AnswerReader::default() };
-    reader.add(text, reading);
-    reader.end(reading)
+    let (text, behind) = text.split_at(text.floor_char_boundary(LONGEST));
+    let mut scan = AnswerScan::default();
+    advance(&mut scan, text, reading, true);
+    scan.answer.rest.push_str(behind);
+    scan.answer
 }

@@ -71,6 +71,7 @@ impl AnswerScan {
             ScanStep::Hide(end) => self.at = end,
             ScanStep::Take(calls, end, form) => self.take(text, reading, calls, end, form),
             ScanStep::Leave(calls, end, why) => {
+                self.tries += 1;
                 self.leave(&calls, why);
                 self.show(text, end);
             }
@@ -139,6 +140,7 @@ impl AnswerScan {
             None
         };
         if let Some(why) = against {
+            self.tries += 1;
             self.leave(&known, why);
             self.show(text, end);
             return;
