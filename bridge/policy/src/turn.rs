@@ -13,7 +13,7 @@
 //!  Asking   answered, no calls    Ended                     End
 //!  Asking   answered, calls       Calling                   Judge: all calls where all only read, else the first
 //!  Asking   failed                Ended                     End
-//!  Asking   adapted, twice        Asking                    Ask: the driver has given the request another form
+//!  Asking   adapted, once a form  Asking                    Ask: the driver has given the request another form
 //!  Calling  judged, decided       Calling                   Run, AskPerson or Settle
 //!  Calling  ended, the last one   Asking                    Ask, without tools where a limit is reached
 //!  any      stopped               Ended                     Cancel, Settle each open call, End
@@ -35,9 +35,6 @@ use crate::lifecycle::Millis;
 
 /// The number of times that the same call has the same result before the model is told.
 pub const TOLD_AT: u32 = 3;
-
-/// The forms that a request can be given after a refusal: shorter, and without tools of the provider's kind.
-const FORMS: u8 = 2;
 
 /// The number of such times with which the turn ends with a question to the person.
 pub const ENOUGH_AT: u32 = 5;
@@ -70,8 +67,8 @@ pub enum Event {
     },
     /// It has not.
     Failed,
-    /// It has not: the provider refuses the request as it was, and the driver has given it another form.
-    Adapted,
+    /// It has not: the provider refuses the request as it was, and the driver has given it this form.
+    Adapted(RequestForm),
     /// A call was looked at.
     Judged(usize, Verdict),
     /// The person has said yes, or no.
@@ -82,6 +79,15 @@ pub enum Event {
     Stopped,
     /// Time has passed.
     Tick,
+}
+
+/// A form that a request can be given after a refusal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RequestForm {
+    /// A shorter conversation.
+    Shorter,
+    /// Without tools of the provider's kind: the model is told of them in words.
+    InWords,
 }
 
 /// The decision about a call.
@@ -174,8 +180,8 @@ impl Why {
 enum State {
     Asking {
         last: Option<Why>,
-        /// How often the request for this answer was given another form after a refusal.
-        adapted: u8,
+        /// The forms that the request for this answer was given after refusals.
+        forms: [Option<RequestForm>; 2],
     },
     Calling(Vec<Open>),
     Ended,
@@ -205,7 +211,7 @@ impl Turn {
     pub fn begin(limits: Limits, now: Millis) -> (Self, Vec<Action>) {
         let turn = Self {
             limits,
-            state: State::Asking { last: None, adapted: 0 },
+            state: State::Asking { last: None, forms: [None; 2] },
             began: now,
             rounds: 1,
             calls: 0,
@@ -229,7 +235,7 @@ impl Turn {
             Event::Failed if matches!(self.state, State::Asking { .. }) => {
                 self.end(Why::Failed, &mut actions);
             }
-            Event::Adapted => self.adapted(&mut actions),
+            Event::Adapted(form) => self.adapted(form, &mut actions),
             Event::Judged(call, verdict) => self.judged(call, verdict, &mut actions),
             Event::Decided(call, is_allowed) => self.decided(call, is_allowed, &mut actions),
             Event::Ended(call, result) => self.ended(call, result, &mut actions),
@@ -296,10 +302,10 @@ impl Turn {
         }
     }
 
-    fn adapted(&mut self, actions: &mut Vec<Action>) {
+    fn adapted(&mut self, form: RequestForm, actions: &mut Vec<Action>) {
         match self.state {
-            State::Asking { last, adapted } if adapted < FORMS => {
-                self.state = State::Asking { last, adapted: adapted + 1 };
+            State::Asking { last, forms } if !forms.contains(&Some(form)) => {
+                self.state = State::Asking { last, forms: [Some(form), forms[0]] };
                 actions.push(Action::Ask { last });
             }
             State::Asking { .. } => self.end(Why::Failed, actions),
@@ -375,7 +381,7 @@ impl Turn {
         if calls.iter().all(Open::is_done) {
             let last = self.limit(now);
             self.rounds += 1;
-            self.state = State::Asking { last, adapted: 0 };
+            self.state = State::Asking { last, forms: [None; 2] };
             actions.push(Action::Ask { last });
             return;
         }

@@ -188,9 +188,9 @@ impl Drive {
         match done {
             TaskOutcome::Answered(Ok(answered)) => self.answered(answered),
             TaskOutcome::Answered(Err(error)) => {
-                let is_adapted = self.goes_without_tools(&error) || self.plan.narrow(&error);
+                let form = self.other_form(&error);
                 self.outcome.error = Some(error);
-                if is_adapted { Event::Adapted } else { Event::Failed }
+                form.map_or(Event::Failed, Event::Adapted)
             }
             TaskOutcome::Called(at, called, took) => self.called(at, called, took),
             TaskOutcome::Judged(at, judged) => self.judged(at, judged),

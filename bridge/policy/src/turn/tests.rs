@@ -32,16 +32,20 @@ fn a_text_alone_is_the_end() {
 }
 
 #[test]
-fn a_request_is_asked_in_two_other_forms_at_most_in_each_round() {
+fn a_request_is_asked_once_in_each_other_form_in_each_round() {
     let (mut turn, _) = Turn::begin(LIMITS, 0);
-    assert_eq!(turn.on(Event::Adapted, 1), [Action::Ask { last: None }]);
-    assert_eq!(turn.on(Event::Adapted, 1), [Action::Ask { last: None }]);
-    assert_eq!(turn.clone().on(Event::Adapted, 2), [Action::End(Why::Failed)]);
+    let (shorter, in_words) = (Event::Adapted(RequestForm::Shorter), Event::Adapted(RequestForm::InWords));
+    assert_eq!(turn.on(shorter.clone(), 1), [Action::Ask { last: None }]);
+    assert_eq!(turn.clone().on(shorter.clone(), 2), [Action::End(Why::Failed)]);
+    assert_eq!(turn.on(in_words.clone(), 2), [Action::Ask { last: None }]);
+    for again in [&shorter, &in_words] {
+        assert_eq!(turn.clone().on(again.clone(), 2), [Action::End(Why::Failed)]);
+    }
     assert_eq!(turn.on(answered(&[wanted(1, true)]), 2), [Action::Judge(0)]);
-    assert_eq!(turn.on(Event::Adapted, 2), []);
+    assert_eq!(turn.on(shorter.clone(), 2), []);
     assert_eq!(turn.on(Event::Judged(0, Verdict::Run), 2), [Action::Run(0)]);
     assert_eq!(turn.on(Event::Ended(0, 7), 3), [Action::Ask { last: None }]);
-    assert_eq!(turn.on(Event::Adapted, 4), [Action::Ask { last: None }]);
+    assert_eq!(turn.on(shorter, 4), [Action::Ask { last: None }]);
 }
 
 #[test]

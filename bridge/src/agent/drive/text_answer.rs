@@ -5,6 +5,7 @@
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::model::{ModelMessage, Part, ToolCall};
 use harbor_policy::text_calls::{HeardCalls, LeftAsText, LeftReason, Reading, read_answer};
+use harbor_policy::turn::RequestForm;
 
 use super::super::text_reading::{TextReading, offered};
 use super::super::turn_log::TurnLogItem;
@@ -93,13 +94,13 @@ impl Drive {
         }
     }
 
-    /// True if the error taught that the model takes no tools: the request can be made in words.
-    pub(super) fn goes_without_tools(&mut self, error: &ErrorBody) -> bool {
-        let is_new = self.plan.without_tools(error);
-        if is_new {
+    /// The form in which the request may be taken after this error; none if the error is about something else.
+    pub(super) fn other_form(&mut self, error: &ErrorBody) -> Option<RequestForm> {
+        if self.plan.without_tools(error) {
             self.tell_how_it_calls();
+            return Some(RequestForm::InWords);
         }
-        is_new
+        self.plan.narrow(error).then_some(RequestForm::Shorter)
     }
 
     /// Tells, once in a turn, which settings the model does not take.
