@@ -8,7 +8,6 @@
 //! Owns the directory of the fetched pages. Must never connect, keep a page, or log a word of one.
 
 use std::cell::Cell;
-use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -16,7 +15,7 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use harbor_home::files::private_directory;
+use harbor_home::files::{private_directory, regular_file};
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{ChatPart, SandboxSettings};
 use harbor_ipc_proto::codes::Code;
@@ -113,7 +112,7 @@ impl Pages {
 /// Reads a page; one byte more than any may have shows that it is none.
 fn read(path: &Path) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    File::open(path)?.take(MAX_IMAGE as u64 + 1).read_to_end(&mut bytes)?;
+    regular_file(path)?.take(MAX_IMAGE as u64 + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 

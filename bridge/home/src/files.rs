@@ -115,6 +115,20 @@ pub fn write_atomically(path: &Path, content: &[u8]) -> Result<(), FileError> {
     })
 }
 
+/// Opens a regular file that somebody else may have put there, and nothing else: a pipe would be waited for, and a link may lead to
+/// what whoever made it may not read.
+///
+/// # Errors
+/// When it is none, or cannot be opened.
+pub fn regular_file(path: &Path) -> io::Result<File> {
+    let flags = OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK;
+    let file = OpenOptions::new().read(true).custom_flags(flags.bits()).open(path)?;
+    match file.metadata()?.is_file() {
+        true => Ok(file),
+        false => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file")),
+    }
+}
+
 /// The place where a file's new content is written first.
 #[must_use]
 pub fn temporary(path: &Path) -> PathBuf {
@@ -124,6 +138,19 @@ pub fn temporary(path: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_regular_file_is_opened_and_neither_a_link_to_one_nor_a_pipe() {
+        let home = tempfile::tempdir().unwrap();
+        let [file, link, pipe] = ["file", "link", "pipe"].map(|name| home.path().join(name));
+        std::fs::write(&file, "x").unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU).unwrap();
+        assert!(regular_file(&file).is_ok());
+        for other in [link.as_path(), &pipe, home.path()] {
+            assert!(regular_file(other).is_err(), "{}", other.display());
+        }
+    }
 
     #[test]
     fn a_directory_that_lets_programs_in_is_made_and_is_neither_a_link_nor_a_file() {

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 
+use harbor_home::files::regular_file;
 use harbor_home::instance::random_token;
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{NetworkKind, SandboxSettings, Supervision};
@@ -298,7 +299,7 @@ fn free_port() -> std::io::Result<u16> {
 
 fn read_help(path: &Path) -> std::io::Result<String> {
     let mut bytes = Vec::new();
-    files::open(path)?.take(MAX_HELP).read_to_end(&mut bytes)?;
+    regular_file(path)?.take(MAX_HELP).read_to_end(&mut bytes)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 

@@ -3,14 +3,12 @@
 //! Owns how a file is found by what was said, and what is seen of it. Must never read more of one than its first bytes, and
 //! never on the loop.
 
-use std::fs::{File, OpenOptions};
-use std::io::{self, Read as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
+use harbor_home::files::regular_file;
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_policy::engine::ModelForm;
-use nix::fcntl::OFlag;
 
 use super::errors::wrong;
 
@@ -47,7 +45,7 @@ pub(super) fn find(said: &str, ours: &Path) -> Result<ModelFile, ErrorBody> {
     }
     let unread = |error: std::io::Error| none(&format!("cannot be read: {error}"));
     let path = named.canonicalize().map_err(unread)?;
-    let mut file = open(&path).map_err(unread)?;
+    let mut file = regular_file(&path).map_err(unread)?;
     let bytes = file.metadata().map_err(unread)?.len();
     let mut head = [0; HEAD];
     let read = file.read(&mut head).map_err(unread)?;
@@ -56,16 +54,6 @@ pub(super) fn find(said: &str, ours: &Path) -> Result<ModelFile, ErrorBody> {
     let is_ours = ours.canonicalize().is_ok_and(|ours| path.parent() == Some(&ours));
     let path = path.to_str().map(str::to_owned).ok_or_else(|| none("is no text"))?;
     Ok(ModelFile { path, form, bytes, is_ours })
-}
-
-/// Opens a regular file and nothing else: a pipe would be waited for, and a link may lead to what whoever made it may not read.
-pub(super) fn open(path: &Path) -> io::Result<File> {
-    let flags = OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK;
-    let file = OpenOptions::new().read(true).custom_flags(flags.bits()).open(path)?;
-    match file.metadata()?.is_file() {
-        true => Ok(file),
-        false => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file")),
-    }
 }
 
 /// A fetched file, by its name or by that without its ending.
@@ -103,11 +91,10 @@ mod tests {
         }
         let found = find(elsewhere.to_str().unwrap(), &ours).unwrap();
         assert_eq!((found.form, found.is_ours), (ModelForm::Llamafile, false));
-        // Neither waits, nor leads anywhere.
-        let (pipe, link) = (directory.path().join("pipe"), directory.path().join("link"));
+        // It is not waited for.
+        let pipe = directory.path().join("pipe.gguf");
         nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU).unwrap();
-        std::os::unix::fs::symlink(&elsewhere, &link).unwrap();
-        assert!(find(pipe.to_str().unwrap(), &ours).is_err() && open(&pipe).is_err() && open(&link).is_err());
+        assert!(find(pipe.to_str().unwrap(), &ours).is_err());
         for wrong in ["b", "", ".", "..", "../models/a.gguf", "/nowhere/x.gguf", "/"] {
             assert!(find(wrong, &ours).is_err(), "{wrong}");
         }

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 
-use harbor_home::files::private_directory;
+use harbor_home::files::{private_directory, regular_file};
 use harbor_ipc_proto::client::SandboxSettings;
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::codes::Code;
@@ -172,7 +172,9 @@ fn keep(root: &Path, file: &Path, ours: &Path) -> Result<u64, ErrorBody> {
     // By its final name, which says what it claims to be.
     let staged = root.join(file.file_name().unwrap_or_default());
     let moved = |from: &Path, to: &Path| fs::rename(from, to).map_err(|error| undone(to, error));
-    moved(&root.join(PART), &staged)?;
+    let part = root.join(PART);
+    regular_file(&part).map_err(|error| undone(&part, error))?;
+    moved(&part, &staged)?;
     let found = files::find(&staged.to_string_lossy(), ours).inspect_err(|_| drop(remove_tree(root)))?;
     fs::set_permissions(&staged, Permissions::from_mode(0o600)).map_err(|error| undone(&staged, error))?;
     moved(&staged, file)?;
