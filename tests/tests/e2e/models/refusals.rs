@@ -169,3 +169,27 @@ fn thoughts_go_back_with_calls_and_calls_of_another_model_as_text() {
     assert_eq!(last[1]["content"], "(I called now with {}.)");
     assert_eq!((&last[2]["role"], &last[2]["content"]), (&json!("user"), &json!("(now answered:)\n12:00")));
 }
+
+/// A provider's word on an error of its own.
+const INTERNAL: &str = r#"{"error":{"message":"internal"}}"#;
+
+#[test]
+fn a_failure_says_when_to_try_again() {
+    let (_server, home, _bridge) =
+        added(|body, stream| match body["messages"].to_string().contains("later") {
+            true => answer(
+                stream,
+                "429 Too Many Requests",
+                "application/json",
+                "retry-after: 400\r\n",
+                r#"{"error":{"message":"slow down"}}"#,
+            ),
+            false => answer(stream, "500 Oops", "application/json", "x-should-retry: false\r\n", INTERNAL),
+        });
+    for (question, wanted) in
+        [("later", "p: slow down; try again in 400 s"), ("now", "p: internal; try again later")]
+    {
+        let (_, err, code) = harbor(&home, &["ask", question], "");
+        assert!(err.contains(wanted) && code == Some(5), "{err}");
+    }
+}

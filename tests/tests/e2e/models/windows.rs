@@ -11,7 +11,7 @@ use super::commands::{done, harbor};
 use super::scene::begin;
 
 /// An Ollama with the model `m`, made for 131,072 tokens. It refuses what is longer than it was asked to load, at first 4096; a
-/// token is four bytes.
+/// token is four bytes. Where it has to think hard, its thoughts fill each window below 32,768 tokens.
 fn ollama() -> Scripted {
     let loaded = Mutex::new(4096_u64);
     Scripted::start(move |asked, stream| {
@@ -37,6 +37,12 @@ fn ollama() -> Scripted {
                     let error = format!("message exceeds context window ({said} > {loaded})");
                     return say(stream, "400 Bad Request", &json!({"error": error}));
                 }
+                if asked.body["messages"].to_string().contains("think hard") && *loaded < 32_768 {
+                    let thought = json!({"role": "assistant", "content": "", "thinking": "hm"});
+                    let cut = json!({"model": "m", "message": thought, "done": true, "done_reason": "length",
+                        "prompt_eval_count": said, "eval_count": *loaded});
+                    return say(stream, "200 OK", &cut);
+                }
                 say(
                     stream,
                     "200 OK",
@@ -52,6 +58,20 @@ fn ollama() -> Scripted {
 fn windows(server: &Scripted) -> Vec<u64> {
     let chats = server.asked().into_iter().filter(|asked| asked.path == "/api/chat");
     chats.map(|asked| asked.body["options"]["num_ctx"].as_u64().unwrap()).collect()
+}
+
+#[test]
+fn thoughts_that_fill_the_window_are_given_a_larger_one() {
+    let (server, home) = (ollama(), Home::new());
+    let _bridge = Bridge::start(&home);
+    done(&home, &["models", "add", "ollama", "--url", &format!("http://127.0.0.1:{}", server.port)]);
+    assert_eq!(done(&home, &["ask", "think hard"]), "ok\n");
+    assert_eq!(windows(&server), [8192, 16_384, 32_768]);
+    // A limit that was asked for is no window.
+    let (_, err, code) = harbor(&home, &["models", "set", "ollama:m", "--context", "8192"], "");
+    assert_eq!(code, Some(0), "{err}");
+    let (_, err, code) = harbor(&home, &["ask", "think hard"], "");
+    assert!(err.contains("window of 8192 tokens") && code == Some(5), "{err}");
 }
 
 #[test]
