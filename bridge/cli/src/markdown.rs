@@ -45,7 +45,7 @@ pub struct Markdown {
     columns: Option<Vec<usize>>,
 }
 
-/// What a line begins with, as far as it is known.
+/// The beginning of a line, as far as it is known.
 enum Beginning {
     /// More has to come.
     Unknown,
@@ -167,7 +167,7 @@ impl Markdown {
     }
 }
 
-/// What a line begins with that may go on.
+/// The beginning of a line that may go on.
 fn beginning(line: &str) -> Beginning {
     let text = line.trim_start_matches([' ', '\t']);
     let indent = line.len() - text.len();

@@ -196,8 +196,8 @@ pub struct NewProvider {
 /// Start a model on this machine, in a sandbox, and add it as a provider
 ///
 /// A GGUF file needs an engine: `llama-server` on your PATH, or the program that --engine names. A llamafile is a
-/// program of its own. The engine has no network, and nobody reaches it but Harbor. It ends when nobody has asked it
-/// for half an hour; the next question starts it again.
+/// program of its own. The engine has no network unless you type --network, and without that nobody reaches it but
+/// Harbor. It ends when nobody has asked it for half an hour; the next question starts it again.
 ///
 /// Example: `harbor models start ~/models/qwen3-4b.gguf`
 ///
