@@ -118,27 +118,15 @@ fn read(path: &Path) -> std::io::Result<Vec<u8>> {
 
 /// The part that these bytes become: a picture, or a text with this title.
 fn part_of(title: String, bytes: Vec<u8>) -> Option<ChatPart> {
-    let empty = ChatPart {
-        r#type: "image".into(),
-        text: None,
-        callId: None,
-        mediaType: None,
-        data: None,
-        provider: None,
-        model: None,
-        value: None,
-        url: None,
-        title: None,
-    };
     match picture_type(&bytes) {
         Some(kind) => (bytes.len() <= MAX_IMAGE).then(|| ChatPart {
             mediaType: Some(kind.to_owned()),
             data: Some(STANDARD.encode(&bytes)),
-            ..empty
+            ..ChatPart::of_type("image")
         }),
         None => {
             let text = String::from_utf8(bytes).ok().filter(|text| text.len() <= MAX_TEXT)?;
-            Some(ChatPart { r#type: "text".into(), text: Some(text), title: Some(title), ..empty })
+            Some(ChatPart { text: Some(text), title: Some(title), ..ChatPart::of_type("text") })
         }
     }
 }

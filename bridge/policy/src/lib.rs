@@ -30,6 +30,7 @@ pub mod limits;
 pub mod listeners;
 pub mod liveness;
 pub mod model_download;
+pub mod model_status;
 pub mod models;
 pub mod nodes;
 pub mod oauth;

@@ -1,10 +1,10 @@
 //! Finds out whose program answers at an address of this machine.
 //!
 //! ```text
-//!  the kernel's tables of sockets, an address ─► who listens there, by the number of the account ─► another person's?
+//!  the sockets that listen, an address ─► who answers there, by the number of the account ─► another person's?
 //! ```
 //!
-//! Owns the reading of those tables, and which accounts are no other person's: one's own, root's, and those of the system. Only
+//! Owns the reading of the kernel's tables of sockets, and which accounts are no other person's: one's own, root's, and those of the system. Only
 //! root makes system accounts, and programs such as Ollama run under them. Must never judge a port's owner by what answers there.
 
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -45,14 +45,23 @@ impl Accounts {
     }
 }
 
-/// The accounts that listen at a URL of this machine, by /proc/net/tcp and /proc/net/tcp6. Empty if nobody
-/// listens, and for URLs of other machines.
+/// A TCP socket that listens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Listener {
+    /// Its address, IPv4 where it is that in the form of IPv6.
+    pub ip: IpAddr,
+    /// Its port.
+    pub port: u16,
+    /// The account that it belongs to.
+    pub account: u32,
+}
+
+/// The accounts of those who answer at a URL of this machine. Empty if nobody listens, and for URLs of other machines.
 #[must_use]
-pub fn listening(base_url: &str, tables: [&str; 2]) -> Vec<u32> {
+pub fn answering_at(base_url: &str, listeners: &[Listener]) -> Vec<u32> {
     let Some(url) = Url::parse(base_url).ok().filter(says_loopback) else { return Vec::new() };
     let port = url.port_or_known_default();
-    let at: Vec<_> =
-        tables.iter().flat_map(|table| listeners(table)).filter(|one| Some(one.port) == port).collect();
+    let at: Vec<_> = listeners.iter().filter(|one| Some(one.port) == port).copied().collect();
     let addresses: Vec<IpAddr> = match url.host() {
         Some(Host::Ipv4(address)) => vec![address.into()],
         Some(Host::Ipv6(address)) => vec![address.to_canonical()],
@@ -60,13 +69,6 @@ pub fn listening(base_url: &str, tables: [&str; 2]) -> Vec<u32> {
         _ => vec![Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()],
     };
     addresses.into_iter().flat_map(|address| answering(&at, address)).collect()
-}
-
-#[derive(Debug)]
-struct Listener {
-    ip: IpAddr,
-    port: u16,
-    account: u32,
 }
 
 /// The kernel prefers a listener at this very address. A listener at all of IPv6 gets IPv4, too, if nobody else does.
@@ -82,7 +84,8 @@ fn answering(at: &[Listener], address: IpAddr) -> Vec<u32> {
     places.iter().find_map(of).unwrap_or_default()
 }
 
-fn listeners(table: &str) -> impl Iterator<Item = Listener> {
+/// The sockets that listen, by the text of /proc/net/tcp or /proc/net/tcp6.
+pub fn in_table(table: &str) -> impl Iterator<Item = Listener> {
     const LISTEN: &str = "0A";
     let line = |line: &str| {
         let fields: Vec<_> = line.split_whitespace().take(8).collect();
@@ -148,7 +151,9 @@ mod tests {
             };
             [of(v4), of(v6)]
         };
-        let of = |url: &str, [v4, v6]: &[String; 2]| listening(url, [v4, v6]);
+        let of = |url: &str, tables: &[String; 2]| {
+            answering_at(url, &tables.iter().flat_map(|table| in_table(table)).collect::<Vec<_>>())
+        };
         let (by_number, by_name) = ("http://127.0.0.1:11434", "http://localhost:11434/v1");
         let both = tables(&[(HERE, 1), (ALL_V4, 2)], &[(HERE_V6, 3), (ALL_V6, 4)]);
         assert_eq!(of(by_number, &both), [1]);
@@ -161,7 +166,7 @@ mod tests {
         assert_eq!(of("http://127.0.0.1:8080", &both), nobody);
         assert_eq!(of("https://example.com:11434", &both), nobody);
         let connected = format!("{HEAD}{}", line(HERE, "01", 1));
-        assert_eq!(listening(by_number, [&connected, HEAD]), nobody);
+        assert_eq!(of(by_number, &[connected, HEAD.to_owned()]), nobody);
     }
 
     #[test]
@@ -177,8 +182,9 @@ mod tests {
     proptest! {
         #[test]
         fn tables_are_read_without_a_panic(text in any::<String>(), ip in "[0-9A-F¢]{0,33}") {
-            let _ = listening("http://localhost:11434", [&text, &line(&ip, "0A", 1)]);
-            let _ = listening("http://localhost:11434", [&format!("{HEAD}{}", line(&ip, "0A", 1)), &text]);
+            let table = format!("{text}{HEAD}{}", line(&ip, "0A", 1));
+            let found: Vec<_> = in_table(&text).chain(in_table(&table)).collect();
+            let _ = answering_at("http://localhost:11434", &found);
         }
     }
 }

@@ -147,18 +147,7 @@ mod tests {
     use super::*;
 
     fn part(kind: &str) -> ChatPart {
-        ChatPart {
-            r#type: kind.into(),
-            text: Some("words".into()),
-            callId: None,
-            mediaType: None,
-            data: None,
-            provider: None,
-            model: None,
-            value: None,
-            url: None,
-            title: None,
-        }
+        ChatPart { text: Some("words".into()), ..ChatPart::of_type(kind) }
     }
 
     fn page(url: &str) -> ChatPart {

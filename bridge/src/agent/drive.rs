@@ -24,6 +24,7 @@ use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::link::model::Cause;
 use harbor_ipc_proto::model::{Finish, Image, ModelMessage, Part, Role, ToolCall, ToolResult};
 use harbor_policy::consent::compact::compact;
+use harbor_policy::model_status;
 use harbor_policy::text_calls::AnswerReader;
 use harbor_policy::turn::{Action, Event, Turn, Unmade, Verdict, Why};
 use harbor_policy::untrusted::cleaned;
@@ -50,9 +51,6 @@ const LONGEST_ANSWER: usize = 4 * 1024 * 1024;
 
 /// Tells that the model does not get all of an attachment.
 const CUT: &str = "the attachments are longer than half of the model's window, so the model gets only the beginning and the end of long ones";
-
-/// Tells that the model has to be loaded first.
-const LOADING: &str = "the provider loads the model, which may take minutes";
 
 /// The result of a task.
 enum TaskOutcome {
@@ -268,6 +266,7 @@ impl Drive {
                 if told.get() > LONGEST_ANSWER {
                     return too_long.notify_one();
                 }
+                let status = model_status::told(&event);
                 match (&*event.r#type, event.text) {
                     ("text", Some(_)) if is_step => {}
                     ("text", Some(text)) => {
@@ -282,8 +281,7 @@ impl Drive {
                         }
                     }
                     ("reasoning", Some(text)) => log.add(TurnLogItem::Reasoning(text)),
-                    ("loading", _) => log.add(TurnLogItem::Status(LOADING.into())),
-                    _ => {}
+                    _ => status.into_iter().for_each(|text| log.add(TurnLogItem::Status(text))),
                 }
             };
             let answered = tokio::select! {

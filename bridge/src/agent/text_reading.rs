@@ -1,4 +1,4 @@
-//! What is known when the text of an answer is read for calls: the tools, the word of the turn, and the calls in texts of others.
+//! Facts for reading an answer's text for calls: the tools, the word of the turn, and the calls in texts of others.
 //!
 //! Owns which texts those are. Must never decide what is a call; `policy::text_calls` does.
 

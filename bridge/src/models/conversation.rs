@@ -249,7 +249,7 @@ impl PartialAnswer {
             })),
             Event::Usage(usage) => self.usage = Some(*usage),
             Event::Start { dropped_tools, .. } => self.dropped_tools.clone_from(dropped_tools),
-            Event::End { .. } | Event::Error(_) | Event::Loading => {}
+            Event::End { .. } | Event::Error(_) | Event::Loading | Event::Waiting(_) => {}
             Event::Refused(settings) => self.refused.clone_from(settings),
         }
     }
@@ -368,18 +368,7 @@ fn valid(text: String) -> Json {
 }
 
 fn listed(parts: &[Part]) -> Json {
-    let nothing = |kind: &str| ChatPart {
-        r#type: kind.to_owned(),
-        text: None,
-        mediaType: None,
-        data: None,
-        callId: None,
-        provider: None,
-        model: None,
-        value: None,
-        url: None,
-        title: None,
-    };
+    let nothing = ChatPart::of_type;
     let part = |part: &Part| match part {
         Part::Text(text) => Some(ChatPart { text: Some(text.clone()), ..nothing("text") }),
         Part::Reasoning(text) => Some(ChatPart { text: Some(text.clone()), ..nothing("reasoning") }),
@@ -411,16 +400,10 @@ fn listed(parts: &[Part]) -> Json {
 
 /// An event as clients get it. Parts that only a provider understands are in the answer alone.
 pub(super) fn told(event: &Event) -> Option<ChatEvent> {
-    let nothing = |kind: &'static str| ChatEvent {
-        r#type: kind.into(),
-        text: None,
-        call_id: None,
-        name: None,
-        arguments: None,
-        usage: None,
-    };
+    let nothing = ChatEvent::of_type;
     Some(match event {
         Event::Loading => nothing("loading"),
+        Event::Waiting(pause) => ChatEvent { retry_after_ms: Some(*pause), ..nothing("waiting") },
         Event::Start { .. } => nothing("start"),
         Event::Text(text) => ChatEvent { text: Some(text.clone()), ..nothing("text") },
         Event::Reasoning(text) => ChatEvent { text: Some(text.clone()), ..nothing("reasoning") },

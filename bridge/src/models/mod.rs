@@ -21,6 +21,7 @@ mod counting;
 mod errors;
 mod facts;
 mod for_servers;
+mod listening_sockets;
 mod listing;
 mod local;
 mod local_engines;

@@ -57,12 +57,10 @@ mod tests {
 
     fn event(text: Option<&str>, arguments: Option<&str>) -> ChatEvent {
         ChatEvent {
-            r#type: "text".into(),
             text: text.map(Into::into),
             call_id: Some("a".into()),
-            name: None,
             arguments: arguments.map(Into::into),
-            usage: None,
+            ..ChatEvent::of_type("text")
         }
     }
 

@@ -122,6 +122,7 @@ fn update(router: &Router, category: &'static str) -> StatusUpdate {
         removed: None,
         catalog: None,
         stores: None,
+        agent: None,
     }
 }
 
@@ -131,6 +132,7 @@ fn numbers(router: &Router) -> StatusUpdate {
         servers: Some(router.host.server_statuses()),
         catalog: Some(router.catalog.status()),
         stores: router.host.store_sizes(),
+        agent: Some(router.agent.status()),
         ..update(router, "numbers")
     }
 }

@@ -20,12 +20,13 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
+use harbor_home::files::regular_file;
 use harbor_policy::package::binary::FILES;
 use harbor_policy::package::{Ecosystem, Package, git, no_program, npm_program};
 use serde::{Deserialize, Serialize};
 
 pub use self::bins::bins;
-use self::files::{inside, open, read};
+use self::files::{inside, read};
 pub use self::missing::GONE;
 use self::missing::not_installed;
 use super::removal::remove_tree;
@@ -133,7 +134,7 @@ fn programs(directory: &Path) -> Vec<String> {
 
 /// Checks that the kernel can start the file.
 fn runs(file: &Path) -> Result<(), String> {
-    let opened = open(file).map_err(|error| error.to_string())?;
+    let opened = regular_file(file).map_err(|error| error.to_string())?;
     let mode = opened.metadata().map_err(|error| error.to_string())?.permissions().mode();
     if mode & 0o111 == 0 {
         return Err(format!("{file:?} is not executable; `chmod +x` makes it so"));

@@ -243,8 +243,9 @@ define_sent! {
     }
     /// A piece of an answer.
     "ChatEvent" ChatEvent {
-        /// `loading` (the provider loads the model before it answers), `start`, `text`, `reasoning`, `tool_call_start`,
-        /// `tool_call_arguments`, `tool_call_end`, `usage`, `end` or `error`.
+        /// `loading` (the provider loads the model before it answers), `waiting` (the provider is asked once more after a
+        /// pause), `start`, `text`, `reasoning`, `tool_call_start`, `tool_call_arguments`, `tool_call_end`, `usage`, `end` or
+        /// `error`.
         r#type: Word,
         /// In `text` and `reasoning`: the next piece. In `error`: the cause, as in `ERR_MODEL_FAILED`. In `end`: the same
         /// as `finishReason`.
@@ -258,6 +259,8 @@ define_sent! {
         arguments: Option<String>,
         /// In `usage`: the tokens so far.
         usage: Option<ChatUsage>,
+        /// In `waiting`: the pause, in milliseconds.
+        retry_after_ms: Option<u64>,
     }
     /// The tokens that requests to models have used.
     "ModelUsage" ModelUsageView {
@@ -298,5 +301,40 @@ define_sent! {
         used: u64,
         /// Tokens that are reserved for requests under way.
         reserved: u64,
+    }
+}
+
+impl ChatPart {
+    /// A part of this type without anything else.
+    #[must_use]
+    pub fn of_type(kind: &str) -> Self {
+        Self {
+            r#type: kind.into(),
+            text: None,
+            callId: None,
+            mediaType: None,
+            data: None,
+            provider: None,
+            model: None,
+            value: None,
+            url: None,
+            title: None,
+        }
+    }
+}
+
+impl ChatEvent {
+    /// An event of this type without anything else.
+    #[must_use]
+    pub fn of_type(kind: &'static str) -> Self {
+        Self {
+            r#type: kind.into(),
+            text: None,
+            call_id: None,
+            name: None,
+            arguments: None,
+            usage: None,
+            retry_after_ms: None,
+        }
     }
 }

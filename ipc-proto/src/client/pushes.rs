@@ -1,8 +1,8 @@
 //! The messages that the bridge sends without a request: `{type, …}` with these fields.
 
 use super::{
-    Approval, BridgeStatus, CatalogStatus, ChatEvent, GrantView, HealthView, RunEvent, ServerStatus,
-    SourceSession, StoreSizes, TurnEvent, define_sent,
+    AgentStatus, Approval, BridgeStatus, CatalogStatus, ChatEvent, GrantView, HealthView, RunEvent,
+    ServerStatus, SourceSession, StoreSizes, TurnEvent, define_sent,
 };
 use crate::field::Word;
 use crate::json::Json;
@@ -99,6 +99,8 @@ define_sent! {
         catalog: Option<CatalogStatus>,
         /// The sizes on disk; with `numbers`.
         stores: Option<StoreSizes>,
+        /// The turns in which models use tools; with `numbers`.
+        agent: Option<AgentStatus>,
     }
     /// A log line of a server; for clients that sent `mcp_get_logs` with `follow`.
     "server_log" ServerLog {

@@ -344,6 +344,9 @@ pub enum Event {
     /// The model has refused these parts of the request just now: they were left out, or written in another way. It comes
     /// before [`Event::Start`], at most once, and only if the request was accepted so.
     Refused(Vec<Setting>),
+    /// The provider has refused for now, or could not be reached; it is asked once more after this pause, in milliseconds. It
+    /// comes before [`Event::Start`], once for each such pause.
+    Waiting(u64),
 }
 
 /// Why a request failed.

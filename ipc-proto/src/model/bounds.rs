@@ -11,7 +11,7 @@ pub const MAX_IMAGE: usize = 5 * 1000 * 1000;
 /// The media types that providers take.
 const MEDIA_TYPES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
-/// What their files have at which place.
+/// The bytes by which a file of each of them is known, and their place in it.
 const FIRST_BYTES: [(&[u8], usize); 4] =
     [(b"\x89PNG\r\n\x1a\n", 0), (b"\xff\xd8\xff", 0), (b"GIF8", 0), (b"WEBP", 8)];
 

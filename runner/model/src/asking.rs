@@ -5,7 +5,7 @@
 //!       ├─ silent, and the program loads the model ─► told once ─► waited for
 //!       ├─ refused, since it loads the model ───────► told once ─► once more, until it is loaded
 //!       ├─ refused for one tool, or a setting ──────► once more without it; settings are told at the end
-//!       └─ passes? ─► pause ────────────────────────► once more
+//!       └─ passes? ─► told ─► pause ────────────────► once more
 //! ```
 //!
 //! Owns what is tried again. Must never be asked once a byte of an answer has come: it could cost twice, and say something else.
@@ -87,10 +87,11 @@ impl Asking<'_> {
                     continue;
                 }
             }
-            match retry::pause(attempt, &refusal.failure, refusal.says_retry, share()) {
-                Some(pause) => self.clock.within(sleep(pause)).await?,
-                None => return Err(refusal.failure),
-            }
+            let Some(pause) = retry::pause(attempt, &refusal.failure, refusal.says_retry, share()) else {
+                return Err(refusal.failure);
+            };
+            self.up.event(chat.id, Event::Waiting(u64::try_from(pause.as_millis()).unwrap_or(u64::MAX)));
+            self.clock.within(sleep(pause)).await?;
             attempt += 1;
         }
     }

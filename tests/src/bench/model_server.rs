@@ -9,7 +9,7 @@
 
 use crate::Outcome;
 use crate::http::{find, header};
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, BufWriter, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::sync::{LazyLock, Mutex};
 use std::thread;
@@ -21,6 +21,9 @@ const PAUSE: Duration = Duration::from_millis(2);
 
 /// Pieces of the answer that comes as fast as it can be written.
 pub const FLOOD: usize = 20_000;
+
+/// Bytes of them that are written at once.
+const TOGETHER: usize = 16 * 1024;
 
 /// What is before and behind a piece's text.
 const BEFORE: &str = r#"data: {"id":"c","object":"chat.completion.chunk","model":"m","choices":[{"index":0,"delta":{"content":""#;
@@ -55,10 +58,12 @@ pub enum Said {
     Flood,
     /// The tool `echo` is called, [`CALLS`] times; then it says something.
     Calls,
+    /// One piece, and then nothing until who asked leaves.
+    Held,
 }
 
 impl Said {
-    const ALL: [Self; 4] = [Self::First, Self::Paced, Self::Flood, Self::Calls];
+    const ALL: [Self; 5] = [Self::First, Self::Paced, Self::Flood, Self::Calls, Self::Held];
 
     /// The model that says it.
     pub fn model(self) -> &'static str {
@@ -67,13 +72,14 @@ impl Said {
             Self::Paced => "paced",
             Self::Flood => "flood",
             Self::Calls => "calls",
+            Self::Held => "held",
         }
     }
 
     /// How many pieces come.
     pub fn pieces(self) -> usize {
         match self {
-            Self::First | Self::Calls => 1,
+            Self::First | Self::Calls | Self::Held => 1,
             Self::Paced => PACED,
             Self::Flood => FLOOD,
         }
@@ -113,11 +119,21 @@ fn serve(mut stream: TcpStream) -> Outcome<()> {
             continue;
         }
         stream.write_all(HEAD.as_bytes())?;
+        // Many together are written at once: what is measured is no system call of the provider's.
+        let mut written =
+            BufWriter::with_capacity(if said == Said::Flood { TOGETHER } else { 0 }, &mut stream);
         for piece in 0..said.pieces() {
             if said == Said::Paced && piece > 0 {
                 thread::sleep(PAUSE);
             }
-            chunk(&mut stream, &format!("{BEFORE}{:.1} {BEHIND}", now()))?;
+            chunk(&mut written, &format!("{BEFORE}{:.1} {BEHIND}", now()))?;
+        }
+        written.flush()?;
+        drop(written);
+        if said == Said::Held {
+            // What is read after the request is the end of the connection.
+            std::io::copy(&mut reader, &mut std::io::sink())?;
+            return Ok(());
         }
         chunk(&mut stream, END)?;
         stream.write_all(b"0\r\n\r\n")?;
@@ -162,7 +178,7 @@ fn calls(stream: &mut TcpStream, body: &[u8]) -> Outcome<()> {
     Ok(())
 }
 
-fn chunk(stream: &mut TcpStream, data: &str) -> Outcome<()> {
+fn chunk(stream: &mut impl Write, data: &str) -> Outcome<()> {
     Ok(stream.write_all(format!("{:x}\r\n{data}\r\n", data.len()).as_bytes())?)
 }
 

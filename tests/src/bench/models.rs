@@ -29,6 +29,9 @@ const WARM: usize = 10;
 /// Time to give buffers back before a look at the memory.
 const SETTLE: Duration = Duration::from_secs(1);
 
+/// Answers that are under way at once, where they are weighed.
+const STREAMS: usize = 16;
+
 /// What a read takes at most.
 const READ: usize = 64 * 1024;
 
@@ -54,6 +57,8 @@ pub struct Figures {
     pub ways: [Way; 2],
     /// What the worker held after one answer, and after all of them.
     pub held: [Memory; 2],
+    /// What the bridge and the worker grow by for each answer under way (PSS, KiB).
+    pub streams: [f64; 2],
 }
 
 impl Way {
@@ -99,7 +104,28 @@ pub fn measure(options: &Options) -> Outcome<Figures> {
         harbor.measure(|said| through(&mut link, said))?;
     }
     let held = [idle, worker(&mut link)?];
-    Ok(Figures { ways: [direct, harbor], held })
+    watchdog::step("holding answers open".to_owned());
+    let streams = streams(options, port)?;
+    Ok(Figures { ways: [direct, harbor], held, streams })
+}
+
+/// What the bridge and the worker of a new bridge grow by for each answer under way, each for a client of its own.
+fn streams(options: &Options, port: u16) -> Outcome<[f64; 2]> {
+    let (bridge, _stdio) = Bridge::start(options)?;
+    let mut link = of_provider(&bridge, port)?;
+    through(&mut link, Said::First)?;
+    let mut weigh = || -> Outcome<_> { Ok([process::memory(bridge.pid())?.pss, worker(&mut link)?.pss]) };
+    weigh()?;
+    let before = weigh()?;
+    let mut open = Vec::new();
+    for _ in 0..STREAMS {
+        let mut link = bridge.attach()?;
+        link.send(&question(Said::Held))?;
+        while heard(&link.next()?)?.tag != LlmEvent::TAG {}
+        open.push(link);
+    }
+    let after = weigh()?;
+    Ok([0, 1].map(|at| (after[at] as f64 - before[at] as f64) / STREAMS as f64))
 }
 
 /// A link to a bridge that knows the provider.
@@ -125,9 +151,9 @@ fn worker(link: &mut Link) -> Outcome<Memory> {
     process::memory(status.models.and_then(|models| models.pid).ok_or("no worker runs")?)
 }
 
-/// Asks through Harbor.
-fn through(link: &mut Link, said: Said) -> Outcome<Heard> {
-    let question = request(&LlmChat {
+/// The question, as it goes over the wire.
+fn question(said: Said) -> Vec<u8> {
+    request(&LlmChat {
         messages: vec![ChatMessage {
             role: "user".into(),
             content: Some(Json::string("hi")),
@@ -148,7 +174,12 @@ fn through(link: &mut Link, said: Said) -> Outcome<Heard> {
         reasoning_effort: None,
         stream: Some(true),
         credit: None,
-    });
+    })
+}
+
+/// Asks through Harbor.
+fn through(link: &mut Link, said: Said) -> Outcome<Heard> {
+    let question = question(said);
     link.clear();
     let mut listening = Heard::nothing();
     link.send(&question)?;

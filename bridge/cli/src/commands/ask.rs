@@ -30,6 +30,7 @@ use crate::screen::{Screen, Status};
 use harbor_client::errors::{Exit, Failure};
 use harbor_client::reply::Answer;
 use harbor_client::terminal::remark;
+use harbor_policy::model_status;
 
 /// The bridge and the model worker end a request by limits of their own; this is later than all of them.
 const LIMIT: Duration = Duration::from_secs(3600);
@@ -103,12 +104,12 @@ impl AnswerPrinter<'_> {
                     false => self.screen.answer(text)?,
                 }
             }
-            ("loading", _) => match &mut self.status {
-                Some(status) => status.show("the provider loads the model …"),
-                None => remark("harbor: the provider loads the model, which may take minutes"),
-            },
             ("reasoning", _) => self.status.iter_mut().for_each(|status| status.show("the model thinks …")),
-            _ => {}
+            _ => match (model_status::told(&push.event), &mut self.status) {
+                (Some(text), Some(status)) => status.show(&text),
+                (Some(text), None) => remark(&format!("harbor: {text}")),
+                (None, _) => {}
+            },
         }
         Ok(())
     }

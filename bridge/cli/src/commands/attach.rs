@@ -62,23 +62,7 @@ fn at_home(path: &str) -> String {
 
 /// A part that is a text.
 pub fn text_part(text: String) -> ChatPart {
-    ChatPart { r#type: "text".into(), text: Some(text), ..part() }
-}
-
-/// A part without anything in it.
-pub fn part() -> ChatPart {
-    ChatPart {
-        r#type: "image".into(),
-        text: None,
-        callId: None,
-        mediaType: None,
-        data: None,
-        provider: None,
-        model: None,
-        value: None,
-        url: None,
-        title: None,
-    }
+    ChatPart { text: Some(text), ..ChatPart::of_type("text") }
 }
 
 /// Reads an input that may be endless: one byte more than `most` shows that it is too long.
@@ -102,7 +86,11 @@ pub fn file(option: &str, path: &str, most: usize) -> Result<Vec<u8>, Failure> {
 /// The image in these bytes. None if they are no image.
 pub fn picture(bytes: &[u8]) -> Option<ChatPart> {
     let kind = picture_type(bytes)?;
-    Some(ChatPart { mediaType: Some(kind.to_owned()), data: Some(STANDARD.encode(bytes)), ..part() })
+    Some(ChatPart {
+        mediaType: Some(kind.to_owned()),
+        data: Some(STANDARD.encode(bytes)),
+        ..ChatPart::of_type("image")
+    })
 }
 
 #[cfg(test)]

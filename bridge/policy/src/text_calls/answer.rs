@@ -22,7 +22,7 @@ pub enum LeftReason {
     Quoted,
     /// It is an example: the text goes on after it.
     InProse,
-    /// The same call stands in a result, a page, an attachment or a message.
+    /// An equal call stands in a result, a page, an attachment or a message.
     Copied,
     /// The model was given tools in its provider's own way.
     ToolsGiven,

@@ -1,4 +1,4 @@
-//! What a mark within the text says.
+//! Steps of the scan at a mark: how the text behind it is read, by the role of the mark.
 //!
 //! Owns what happens at each role of a mark. Must never take a word of ordinary text for one.
 

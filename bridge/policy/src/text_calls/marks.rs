@@ -79,7 +79,7 @@ pub(super) fn mark(text: &str, at: usize) -> Result<Mark<'_>, Unread> {
     }
 }
 
-/// What to say when `head` has no end of a mark.
+/// The reason to give where `head` has no end of a mark.
 fn unended(head: &str) -> Unread {
     if head.len() + 4 > LONGEST { Unread::Other } else { Unread::Ended }
 }

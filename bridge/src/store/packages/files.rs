@@ -2,12 +2,10 @@
 //!
 //! Must never follow a link out of the package, nor wait for a FIFO.
 
-use std::fs::{File, OpenOptions};
-use std::io::{self, Read as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use nix::fcntl::OFlag;
+use harbor_home::files::regular_file;
 
 /// Bytes of a file that are read.
 pub(super) const MAX_READ: u64 = 1 << 20;
@@ -21,17 +19,12 @@ pub(super) fn inside(root: &Path, path: &Path) -> Result<PathBuf, String> {
     if real.is_file() { Ok(real) } else { Err("is not a file".into()) }
 }
 
-/// Opens a file to read; a FIFO that somebody put in its place does not hold us.
-pub(super) fn open(file: &Path) -> io::Result<File> {
-    OpenOptions::new().read(true).custom_flags((OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits()).open(file)
-}
-
 pub(super) fn read(file: &Path) -> Result<Vec<u8>, String> {
     read_to(file, MAX_READ)
 }
 
 pub(super) fn read_to(file: &Path, most: u64) -> Result<Vec<u8>, String> {
-    let opened = open(file).map_err(|error| format!("cannot be read: {error}"))?;
+    let opened = regular_file(file).map_err(|error| format!("cannot be read: {error}"))?;
     let mut text = Vec::new();
     opened.take(most + 1).read_to_end(&mut text).map_err(|error| format!("cannot be read: {error}"))?;
     if text.len() as u64 > most { Err("is too long".into()) } else { Ok(text) }

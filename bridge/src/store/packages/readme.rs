@@ -5,10 +5,11 @@
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
+use harbor_home::files::regular_file;
 use harbor_policy::package::readme::MAX_README;
 use harbor_policy::package::{Ecosystem, Package};
 
-use super::files::{inside, open};
+use super::files::inside;
 use super::python;
 
 /// Its possible names, in any case, in the order of preference.
@@ -24,7 +25,7 @@ pub fn readme(package: &Package, dir: &Path) -> Option<String> {
         // What is in a repository was read before it was installed.
         Ecosystem::Git | Ecosystem::Binary => None,
     };
-    let opened = open(&inside(&root, &file?).ok()?).ok()?;
+    let opened = regular_file(&inside(&root, &file?).ok()?).ok()?;
     let mut text = Vec::new();
     opened.take(MAX_README as u64).read_to_end(&mut text).ok()?;
     Some(String::from_utf8_lossy(&text).into_owned())

@@ -2610,6 +2610,8 @@ export interface Pushes {
     catalog?: CatalogStatus;
     /** The sizes on disk; with `numbers`. */
     stores?: StoreSizes;
+    /** The turns in which models use tools; with `numbers`. */
+    agent?: AgentStatus;
   };
   /** A log line of a server; for clients that sent `mcp_get_logs` with `follow`. */
   server_log: {
@@ -4222,7 +4224,7 @@ export interface AnswerDetails {
 
 /** A piece of an answer. */
 export interface ChatEvent {
-  /** `loading` (the provider loads the model before it answers), `start`, `text`, `reasoning`, `tool_call_start`, `tool_call_arguments`, `tool_call_end`, `usage`, `end` or `error`. */
+  /** `loading` (the provider loads the model before it answers), `waiting` (the provider is asked once more after a pause), `start`, `text`, `reasoning`, `tool_call_start`, `tool_call_arguments`, `tool_call_end`, `usage`, `end` or `error`. */
   type: string;
   /** In `text` and `reasoning`: the next piece. In `error`: the cause, as in `ERR_MODEL_FAILED`. In `end`: the same as `finishReason`. */
   text?: string;
@@ -4234,6 +4236,8 @@ export interface ChatEvent {
   arguments?: string;
   /** In `usage`: the tokens so far. */
   usage?: ChatUsage;
+  /** In `waiting`: the pause, in milliseconds. */
+  retry_after_ms?: number;
 }
 
 /** The tokens that requests to models have used. */

@@ -169,6 +169,7 @@ fn golden_bytes_of_events() {
         (Event::Error(failure(Cause::Cut)), b"\x09\x0a\x01\xc8\x00\x01w"),
         (Event::Loading, b"\x0a"),
         (Event::Refused(vec![Setting::Stop]), b"\x0b\x01\x02"),
+        (Event::Waiting(9), b"\x0c\x09"),
     ];
     for (event, wanted) in golden {
         let message = FromModel::Event { id: 5, event };

@@ -111,7 +111,7 @@ fn fetch(way: &Way, url: &str) -> Result<(String, Vec<u8>), Broken> {
     })
 }
 
-/// What a model can be shown of it. `kind`: its content type, in small letters.
+/// The part of an answer that a model can be shown: a picture as it is, anything else as text. `kind`: its content type, in small letters.
 fn readable(kind: &str, bytes: Vec<u8>) -> Result<Vec<u8>, Unreadable> {
     if picture_type(&bytes).is_some() {
         return Ok(bytes);

@@ -193,3 +193,15 @@ fn a_failure_says_when_to_try_again() {
         assert!(err.contains(wanted) && code == Some(5), "{err}");
     }
 }
+
+#[test]
+fn a_pause_before_the_next_try_is_told_and_can_be_cancelled() {
+    let (_server, _home, bridge) = added(|_, stream| {
+        answer(stream, "429 Too Many Requests", "application/json", "retry-after: 15\r\n", INTERNAL)
+    });
+    let pending = begin(&bridge, "llm_chat", "p:m", &json!({}));
+    let told = bridge.wait_for_push("llm_event", LIMIT, |push| push["event"]["type"] == "waiting");
+    assert_eq!(told["event"]["retry_after_ms"], 15_000);
+    bridge.call("cancel", &json!({"target": pending.id})).unwrap();
+    assert_eq!(pending.wait(LIMIT).unwrap_err().code, "cancelled");
+}

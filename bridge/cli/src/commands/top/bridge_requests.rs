@@ -172,6 +172,7 @@ impl Model {
     fn on_status(&mut self, status: StatusView) {
         self.health = Health::of(&status.health);
         self.limits = Some(status.limits);
+        self.agent = status.agent;
         if u64::from(status.bridge.pid) != self.bridge.pid {
             self.servers.clear();
         }
@@ -182,6 +183,9 @@ impl Model {
     fn on_update(&mut self, update: StatusUpdate) {
         self.health = Health::of(&update.health);
         let regular = update.category == "numbers";
+        if update.agent.is_some() {
+            self.agent = update.agent;
+        }
         if let Some(bridge) = &update.bridge {
             self.bridge.learn(bridge, regular);
         }

@@ -12,7 +12,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
-use harbor_ipc_proto::client::RateLimits;
+use harbor_ipc_proto::client::{AgentStatus, RateLimits};
 
 use super::act::Act;
 use super::detail::Detail;
@@ -65,6 +65,8 @@ pub struct Model {
     pub health: Health,
     /// The limits of origins that have none of their own.
     pub limits: Option<RateLimits>,
+    /// The turns in which models use tools.
+    pub agent: Option<AgentStatus>,
     pub servers: BTreeMap<String, Server>,
     pub order: Order,
     /// Only servers whose id or label contains this text are shown.
@@ -99,6 +101,7 @@ impl Model {
             bridge: Bridge::default(),
             health: Health::default(),
             limits: None,
+            agent: None,
             servers: BTreeMap::new(),
             order: Order::Name,
             filter: String::new(),

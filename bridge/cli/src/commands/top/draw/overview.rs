@@ -2,6 +2,8 @@
 //!
 //! Owns the head, and the rows of the table.
 
+use harbor_ipc_proto::client::AgentStatus;
+
 use super::super::model::Model;
 use super::super::row::{TextStyle, tone};
 use super::super::words::{NONE, mib, or_none, percent, rate, state};
@@ -60,7 +62,10 @@ fn draw_head(pen: &mut Pen<'_>, model: &Model, now: u64) {
     let well = if model.health.state == "ok" { TextStyle::Good } else { TextStyle::Bad };
     x = pen.put(x, 0, width, &model.health.state, well);
     let clients = format!("  {}", bridge.clients);
-    pen.put(x, 0, width, &clients, TextStyle::Plain);
+    x = pen.put(x, 0, width, &clients, TextStyle::Plain);
+    if let Some((turns, tone)) = model.agent.as_ref().and_then(turns) {
+        pen.put(x, 0, width, &format!("  turns: {turns}"), tone);
+    }
     let running = model.servers.values().filter(|server| server.is_running()).count();
     let numbers = format!(
         "{running} of {} run  {} calls/s  {} open  {} waiting  bridge {} MiB {} % CPU",
@@ -79,4 +84,20 @@ fn draw_head(pen: &mut Pen<'_>, model: &Model, now: u64) {
     if width > 60 + order.len() && trouble(model, now).is_none() {
         pen.put(width - order.len(), 2, order.len(), &order, TextStyle::Faint);
     }
+}
+
+/// The turns of models with tools, if there were any. What waits for the person comes first, and stays on a narrow screen.
+fn turns(agent: &AgentStatus) -> Option<(String, TextStyle)> {
+    let ended: u64 = agent.ended.values().sum();
+    let tokens = agent.input_tokens.saturating_add(agent.output_tokens);
+    let all = [
+        (agent.waiting, "waiting for you"),
+        (agent.running, "running"),
+        (ended, "ended"),
+        (tokens, "tokens"),
+    ];
+    let some = all.iter().filter(|(number, _)| *number > 0);
+    let words: Vec<_> = some.map(|(number, what)| format!("{number} {what}")).collect();
+    let tone = if agent.waiting > 0 { TextStyle::Waiting } else { TextStyle::Plain };
+    (!words.is_empty()).then(|| (words.join(", "), tone))
 }

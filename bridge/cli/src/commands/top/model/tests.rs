@@ -55,7 +55,7 @@ pub fn known(size: (u16, u16), servers: &[String]) -> Model {
 /// The numbers of `seconds` later.
 pub fn numbers(model: &mut Model, seconds: u64, servers: &[String]) {
     let push = format!(
-        r#"{{"type":"status_update","category":"numbers","health":{{"state":"ok","reasons":[]}},"bridge":{},"servers":[{}]}}"#,
+        r#"{{"type":"status_update","category":"numbers","health":{{"state":"ok","reasons":[]}},"bridge":{},"servers":[{}],"agent":{{"running":1,"ended":{{"done":11}},"rounds":30,"calls":20,"input_tokens":40000,"output_tokens":2000,"waiting":1,"answered":{{}}}}}}"#,
         bridge(7_200_000 + seconds * 1000, 100 + seconds * 12),
         servers.join(",")
     );
