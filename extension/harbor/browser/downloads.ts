@@ -19,6 +19,10 @@ const ACT_MS = 2_000;
 const DUE_MS = 500;
 const LOOK_MS = 1_000;
 
+/** How long a file's name is waited for, and how often it is looked at, in milliseconds. */
+const NAME_MS = 300;
+const NAME_LOOK_MS = 20;
+
 const MOST_ANSWERS = 200;
 
 /** What is asked and done outside of here. */
@@ -108,11 +112,22 @@ export class Downloads implements DownloadListener {
     const of = whoseByAnswer(download.url, this.#answers, (tabId) => this.#around.sessionOf(tabId) !== undefined, Date.now()) ?? (await this.#byPlace(download));
     if (of === undefined) return;
     this.#open.set(download.id, { ...of, said: "" });
-    await this.#say(download);
-    const name = nameOf(download);
+    const named = await this.#named(download);
+    await this.#say(named);
+    const name = nameOf(named);
     this.#around.note(of.tabId, `the download ${JSON.stringify(name)} began; browser_downloads tells of it and waits for its end`);
     this.#due.get(of.tabId)?.settle();
     this.#lookLater();
+  }
+
+  /** Chromium chooses the name of a file a moment after it has begun. */
+  async #named(download: DownloadView): Promise<DownloadView> {
+    let now = download;
+    for (const end = Date.now() + NAME_MS; now.path === "" && Date.now() < end; ) {
+      await new Promise((done) => setTimeout(done, NAME_LOOK_MS));
+      now = (await downloadOf(download.id).catch(() => undefined)) ?? now;
+    }
+    return now;
   }
 
   /** What a page has made itself was answered by nobody: it is of a tab at the page's origin. */
