@@ -49,6 +49,11 @@ test("what a page makes itself is of the session whose tab is there, unless the 
   assert.deepEqual([other?.[0], other?.[1].own], [3, false]);
   const [data] = await toldOf([tab(2, "http://x/p")], download(`data:text/csv,${"x".repeat(9_000)}`, { referrer: "http://x/p" }));
   assert.deepEqual([data?.[0], data?.[1].url.length], [2, 2_000]);
+  // It is not said from where.
+  const [somewhere] = await toldOf([tab(1, "http://x/"), tab(9, "about:newtab")], download("data:text/csv,1"));
+  assert.equal(somewhere?.[1].own, true);
+  const [maybe] = await toldOf([tab(1, "http://x/"), tab(9, "http://y/")], download("data:text/csv,1"), 1);
+  assert.equal(maybe?.[1].own, false);
   assert.deepEqual(await toldOf([tab(1, "http://x/")], download("http://x/elsewhere")), []);
   assert.deepEqual(await toldOf([tab(1, "http://x/")], { ...blob, isPrivate: true }), []);
 });

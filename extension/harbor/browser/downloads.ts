@@ -16,10 +16,10 @@ const ANSWER_MS = 10_000;
 const ACT_MS = 2_000;
 
 /** How long a tool's answer waits for a download whose file has been answered, and how often one under way is looked at, in milliseconds. */
-const DUE_MS = 500;
+const DUE_MS = 800;
 const LOOK_MS = 1_000;
 
-/** How long a file's name is waited for, and how often it is looked at, in milliseconds. */
+/** How long a file's name, and the answer that brings it, are waited for, and how often that is looked at, in milliseconds. */
 const NAME_MS = 300;
 const NAME_LOOK_MS = 20;
 
@@ -109,7 +109,7 @@ export class Downloads implements DownloadListener {
   }
 
   async #began(download: DownloadView): Promise<void> {
-    const of = whoseByAnswer(download.url, this.#answers, (tabId) => this.#around.sessionOf(tabId) !== undefined, Date.now()) ?? (await this.#byPlace(download));
+    const of = (await this.#byAnswer(download.url)) ?? (await this.#byPlace(download));
     if (of === undefined) return;
     this.#open.set(download.id, { ...of, said: "" });
     const named = await this.#named(download);
@@ -118,6 +118,15 @@ export class Downloads implements DownloadListener {
     this.#around.note(of.tabId, `the download ${JSON.stringify(name)} began; browser_downloads tells of it and waits for its end`);
     this.#due.get(of.tabId)?.settle();
     this.#lookLater();
+  }
+
+  /** Firefox may tell of a download before it tells of the answer. */
+  async #byAnswer(url: string): Promise<Of | undefined> {
+    if (!/^https?:/i.test(url)) return undefined;
+    for (const end = Date.now() + NAME_MS; ; await new Promise((done) => setTimeout(done, NAME_LOOK_MS))) {
+      const of = whoseByAnswer(url, this.#answers, (tabId) => this.#around.sessionOf(tabId) !== undefined, Date.now());
+      if (of !== undefined || Date.now() >= end) return of;
+    }
   }
 
   /** Chromium chooses the name of a file a moment after it has begun. */
@@ -132,9 +141,11 @@ export class Downloads implements DownloadListener {
 
   /** What a page has made itself was answered by nobody: it is of a tab at the page's origin. */
   async #byPlace({ url, referrer }: DownloadView): Promise<Of | undefined> {
-    const place = /^blob:/i.test(url) ? originOf(url.slice(5)) : /^data:/i.test(url) ? originOf(referrer) : undefined;
-    if (place === undefined) return undefined;
-    const there = (await this.#tabs()).filter((tab) => originOf(tab.url) === place).map(({ id }) => id);
+    if (!/^(blob|data):/i.test(url)) return undefined;
+    // Firefox does not say from where a `data:` address was saved: then it may be any page.
+    const from = /^blob:/i.test(url) ? url.slice(5) : referrer;
+    const isThere = (tab: TabView) => (from === "" ? /^https?:/.test(tab.url) : originOf(tab.url) === originOf(from));
+    const there = (await this.#tabs()).filter(isThere).map(({ id }) => id);
     const sessions = there.filter((id) => this.#around.sessionOf(id) !== undefined);
     const since = (id: number) => this.#acted.get(id) ?? 0;
     const [tabId] = sessions.sort((one, other) => since(other) - since(one));

@@ -6,6 +6,7 @@
 // Owns that the answer says what the field holds, not what was wanted. Must never give a file to a document of another site than
 // the person was told of.
 
+import { carriedByPage } from "../../../shared/browser/content.ts";
 import { isAccepted } from "./accepts.ts";
 import { type Change, changing } from "./change.ts";
 import type { Commands, FileFacts, Replies } from "./commands.ts";
@@ -130,7 +131,7 @@ export async function drop(element: Element, { transfer, site, data }: Omit<Comm
   if (isFileField(element) && files.length > 0) return putIn(element, files);
   const place = await pointAt(element);
   const receiver = elementAt(place.x, place.y) ?? element;
-  const carried = new DataTransfer();
+  const carried = carriedByPage();
   for (const file of files) carried.items.add(file);
   for (const [type, text] of data) carried.setData(type, text);
   const send = (type: string) => !receiver.dispatchEvent(new DragEvent(type, { bubbles: true, cancelable: true, composed: true, view: window, clientX: place.x, clientY: place.y, dataTransfer: carried }));
