@@ -144,16 +144,16 @@ mod tests {
 
     #[test]
     fn a_path_is_below_an_allowed_directory_by_its_own_words() {
-        let allowed = UploadDirectories::parse(["/home/ann/Documents/", "/home/ann/Documents/link"]).unwrap();
+        let allowed = UploadDirectories::parse(["/home/me/Documents/", "/home/me/Documents/link"]).unwrap();
         let place = |path| allowed.place(path).map(|place| (place.directory, place.below));
         let at = |directory: &str, below: &str| Ok((PathBuf::from(directory), PathBuf::from(below)));
-        assert_eq!(place("/home/ann/Documents/a/cv.pdf"), at("/home/ann/Documents", "a/cv.pdf"));
-        assert_eq!(place("/home/ann//Documents/./cv.pdf"), at("/home/ann/Documents", "cv.pdf"));
-        assert_eq!(place("/home/ann/Documents/link/x"), at("/home/ann/Documents/link", "x"));
-        for path in ["/home/ann/Documents", "/home/ann/Documents2/x", "/etc/passwd"] {
+        assert_eq!(place("/home/me/Documents/a/cv.pdf"), at("/home/me/Documents", "a/cv.pdf"));
+        assert_eq!(place("/home/me//Documents/./cv.pdf"), at("/home/me/Documents", "cv.pdf"));
+        assert_eq!(place("/home/me/Documents/link/x"), at("/home/me/Documents/link", "x"));
+        for path in ["/home/me/Documents", "/home/me/Documents2/x", "/etc/passwd"] {
             assert_eq!(place(path), Err(NotUploaded::Outside), "{path}");
         }
-        for path in ["cv.pdf", "", "/", "/home/ann/Documents/../x", "/home/ann/Documents/a\0"] {
+        for path in ["cv.pdf", "", "/", "/home/me/Documents/../x", "/home/me/Documents/a\0"] {
             assert_eq!(place(path), Err(NotUploaded::NoPath), "{path}");
         }
         assert_eq!(UploadDirectories::default().place("/x/y"), Err(NotUploaded::NothingAllowed));

@@ -164,7 +164,7 @@ mod tests {
             [browser]
             blocked = ["bank.example", "*.Shop.example"]
             askFirst = ["127.1"]
-            uploads = ["/home/ann/Documents"]
+            uploads = ["/home/me/Documents"]
             [secrets]
             store = "keyring"
             passphraseFile = "/run/harbor passphrase"

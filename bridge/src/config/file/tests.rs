@@ -83,7 +83,7 @@ pypiDownloadsUrl = "https://pypi.example/{name}/recent"
 [browser]
 blocked = ["bank.example", "*.Shop.example."]
 askFirst = ["127.1"]
-uploads = ["/home/ann/Documents/", "/srv/up"]
+uploads = ["/home/me/Documents/", "/srv/up"]
 
 [secrets]
 store = "keyring"
@@ -192,7 +192,7 @@ fn every_key_is_read() {
             sites: Sites {
                 blocked: Hosts::parse(["bank.example", "*.shop.example"]).unwrap(),
                 ask_first: Hosts::parse(["127.0.0.1"]).unwrap(),
-                uploads: UploadDirectories::parse(["/home/ann/Documents", "/srv/up"]).unwrap(),
+                uploads: UploadDirectories::parse(["/home/me/Documents", "/srv/up"]).unwrap(),
             },
             secrets: SecretsConfig {
                 store: Choice::Keyring,
