@@ -17,9 +17,9 @@ test("each file begins with what it owns", () => {
   for (const { file, text } of files) assert.match(text, /^\/\/ [A-Z`].+\n/, file);
 });
 
-test("three files touch the browser's API", () => {
+test("four files touch the browser's API", () => {
   const touching = code.filter(({ text }) => /\b(chrome|browser)\.[a-z]/.test(text.replace(/^ *\/\/.*$/gm, "")));
-  assert.deepEqual(touching.map(({ file }) => file), ["shared/browser/api.ts", "shared/browser/content.ts", "shared/browser/tabs.ts"]);
+  assert.deepEqual(touching.map(({ file }) => file), ["shared/browser/api.ts", "shared/browser/content.ts", "shared/browser/downloads.ts", "shared/browser/tabs.ts"]);
 });
 
 test("the bridge says what a tool does, and nobody here reads a server's hint about it", () => {
@@ -86,7 +86,7 @@ test("no build can do more than it has to", () => {
       const wanted = extension === "harbor" ? ["nativeMessaging", "notifications", "storage", ...panel] : ["storage", "scripting"];
       assert.deepEqual(made["permissions"], wanted);
       // What the person is asked for when they let AI clients use the browser, have a page read or tabs listed.
-      const later = extension === "harbor" ? [["tabGroups", "tabs", "webNavigation", "webRequest"], ["<all_urls>"]] : [undefined, undefined];
+      const later = extension === "harbor" ? [["cookies", "downloads", "tabGroups", "tabs", "webNavigation", "webRequest"], ["<all_urls>"]] : [undefined, undefined];
       assert.deepEqual([made["optional_permissions"], made["optional_host_permissions"]], later);
       const { ids, matches } = made["externally_connectable"] ?? {};
       assert.equal(matches, undefined);

@@ -4,8 +4,8 @@
 //! Owns the extension's half of the messages about tool sources. A call is answered when the test answers it, never by itself.
 
 use harbor_ipc_proto::client::{
-    Hello, SourceCall, SourceCancel, SourceEvent, SourceEventResult, SourceRegister, SourceResult,
-    SourceSessionEnded,
+    Hello, SourceCall, SourceCancel, SourceEvent, SourceEventResult, SourceFile, SourceFileResult,
+    SourceRegister, SourceResult, SourceSessionEnded,
 };
 use harbor_ipc_proto::field::{JsonObject, Message as _};
 use harbor_ipc_proto::json::Json;
@@ -13,7 +13,7 @@ use harbor_ipc_proto::source_id::SourceId;
 use serde_json::{Value, json};
 
 use crate::client::typed;
-use crate::{Home, LIMIT, Relay};
+use crate::{ErrorValue, Home, LIMIT, Relay};
 
 /// The browser.
 #[derive(Debug)]
@@ -45,6 +45,7 @@ impl Browser {
             tools: None,
             origin: None,
             tab_id: None,
+            groups: Some(vec!["files".into()]),
         };
         let source = relay.reply(&register).expect("a browser may register").source_id;
         Self { relay, source }
@@ -128,6 +129,14 @@ impl Browser {
             fields[name] = value.clone();
         }
         self.relay.reply(&typed::<SourceEvent>(&fields)).expect("the extension may tell")
+    }
+
+    /// Asks for a piece of a file that a call carries.
+    ///
+    /// # Errors
+    /// The bridge's refusal.
+    pub fn ask(&self, ask: &SourceFile) -> Result<SourceFileResult, ErrorValue> {
+        self.relay.reply(ask)
     }
 
     /// Opens a tab for the session of this call, and says so.

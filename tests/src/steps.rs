@@ -20,7 +20,7 @@ use harbor_ipc_proto::link::runner::{Era, FromRunner, Operation, Outcome, ToRunn
 use harbor_policy::consent::answers::{Answers, RememberedAnswer as Approved};
 use harbor_policy::consent::facts::{Effect, Holding};
 use harbor_policy::consent::typed::Typed;
-use harbor_policy::consent::{Before, Call, Read, Verdict, Who, judge};
+use harbor_policy::consent::{Before, Call, Names, Read, Verdict, Who, judge};
 use harbor_runner::mcp::line::{self, LineSplitter};
 use harbor_runner::mcp::message::{self, Message};
 use harbor_runner::mcp::write::{Request, put_request};
@@ -106,7 +106,7 @@ pub fn consent(carried: Carried) -> impl Fn() -> bool {
     (0..ANSWERED).for_each(|tool| {
         answers.add(Approved::always("owner", ("mail", &format!("tool{tool}")), hash, tool.to_string(), 0));
     });
-    let (read, typed) = (Read::default(), Typed::new());
+    let (read, typed, files) = (Read::default(), Typed::new(), Names::new());
     move || {
         let effect = Effect::of(Some(r#"{"readOnlyHint":true,"openWorldHint":false}"#), None, None);
         let call = Call {
@@ -124,6 +124,7 @@ pub fn consent(carried: Carried) -> impl Fn() -> bool {
             within: false,
             looks: false,
             ids: &[],
+            files: &files,
         };
         let before = Before { read: &read, typed: &typed, typed_calls: 0, answers: &answers, now: 1 };
         let who = Who::Client { guard: false };

@@ -204,6 +204,7 @@ const TABLE: &[(&str, AllowedSender)] = &[
     ("source_unregister", AllowedSender::Extension),
     ("source_result", AllowedSender::Extension),
     ("source_event", AllowedSender::Extension),
+    ("source_file", AllowedSender::Extension),
     ("list_sources", AllowedSender::Owner),
 ];
 
@@ -356,7 +357,7 @@ mod tests {
 
     /// The messages that only the extension may send, among the owner's connections.
     const OF_THE_EXTENSION: &[&str] =
-        &["source_register", "source_unregister", "source_result", "source_event"];
+        &["source_register", "source_unregister", "source_result", "source_event", "source_file"];
 
     /// Every message × every kind of principal.
     #[test]

@@ -4,5 +4,5 @@
 //! how a tool works: the extension owns that.
 
 /// The definitions as a JSON array. Each has `name`, `title`, `does` (`reads`, `acts` or `session`), `description`,
-/// `properties` (a JSON schema for each argument) and `required`.
+/// `properties` (a JSON schema for each argument) and `required`; `group`, where only browsers have it that say so.
 pub const DEFINITIONS: &str = include_str!("browser_tools.json");

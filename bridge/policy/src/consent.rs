@@ -19,7 +19,8 @@
 //! A source that can send data nowhere and writes only its own files runs in every row, unless the tool declares that it
 //! destroys. In `auto` a write asks where the source has reach or may write the person's files.
 //!
-//! *Leaves*: the model has read something private, and the call goes to a source with reach (`leaves`).
+//! *Leaves*: the model has read something private, and the call goes to a source with reach (`leaves`). A call by which Harbor hands
+//! over a file of the person's asks in every row but the first: whoever calls could not have read it.
 //!
 //! Owns the rule, and the only way to a [`Permit`]. Must never believe a hint about reach or privacy: the confinement decides
 //! those (`facts`). A hint about the effect is believed: with a lie a server gains nothing that it could not do without being
@@ -141,7 +142,7 @@ impl Refused {
             Self::TooLarge => {
                 "The person must approve this call, but its arguments are larger than the 1 MiB that can be shown."
             }
-            Self::Nobody(Why::Leaves) => {
+            Self::Nobody(Why::Leaves | Why::Files) => {
                 "Private data would leave with this call, and nobody is here to approve it."
             }
             Self::Nobody(Why::Destroys) => {
@@ -168,12 +169,18 @@ pub fn judge(who: Who, call: &Call<'_>, before: &Before<'_>) -> Verdict {
         true => leaves(call, before),
         false => (false, false),
     };
-    let why = if leaving { Some(Why::Leaves) } else { changes(who, call, before.read) };
+    let change = changes(who, call, before.read);
+    let why = match leaving {
+        true => Some(Why::Leaves),
+        false if !call.files.is_empty() => Some(Why::Files),
+        false => change,
+    };
     let Some(mut why) = why else { return run(is_typed) };
-    let private = if leaving { before.read.private.clone() } else { Names::new() };
+    let read = if leaving { before.read.private.clone() } else { Names::new() };
+    let private: Names = read.union(call.files).cloned().collect();
     if before.answers.covers(call, why, &private, before.now) {
         // A flow lets private data leave; it does not let anything be changed.
-        match changes(who, call, before.read).filter(|_| leaving) {
+        match change.filter(|_| why.is_leaving()) {
             Some(change) if !before.answers.covers(call, change, &Names::new(), before.now) => why = change,
             _ => return run(is_typed),
         }
@@ -184,7 +191,7 @@ pub fn judge(who: Who, call: &Call<'_>, before: &Before<'_>) -> Verdict {
     if call.arguments.len() > shown::MOST {
         return Verdict::Refuse(Refused::TooLarge);
     }
-    let private = if why == Why::Leaves { private } else { Names::new() };
+    let private = if why.is_leaving() { private } else { Names::new() };
     Verdict::Ask(Question { why, private, covers: answers::offered(who, call, why) })
 }
 

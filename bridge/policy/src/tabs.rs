@@ -12,11 +12,13 @@
 //! said so: it was opened for the session, by one of its tabs, or put there by the person. Ids of sessions come from outside:
 //! nobody can guess one.
 
+mod downloads;
 mod events;
 mod holder;
 mod lasting;
 mod session;
 pub mod typed;
+pub mod uploads;
 pub mod urls;
 
 #[cfg(test)]
@@ -27,6 +29,7 @@ use std::sync::Arc;
 
 use harbor_ipc_proto::secret::Secret;
 
+pub use downloads::{Download, DownloadState, Downloads, MOST_DOWNLOADS};
 pub use events::{Events, MOST_EVENTS, TabEvent};
 pub use holder::Holder;
 pub use lasting::{GRACE, IDLE};
@@ -97,6 +100,7 @@ impl Tabs {
             tabs: Vec::new(),
             current: None,
             events: Events::default(),
+            downloads: Downloads::default(),
             said: BTreeMap::new(),
             typed: Vec::new(),
             hides: Arc::default(),
@@ -160,6 +164,17 @@ impl Tabs {
         if let Some(session) = self.sessions.get_mut(id) {
             session.events.add(event);
         }
+    }
+
+    /// Something has happened to a download of a session. False if there is no such session.
+    pub fn downloaded(&mut self, id: &str, download: Download) -> bool {
+        let session = self.sessions.get_mut(id);
+        session.map(|session| session.downloads.note(download)).is_some()
+    }
+
+    /// The extension has begun anew, and has forgotten the downloads that were under way.
+    pub fn lose_downloads(&mut self) {
+        self.sessions.values_mut().for_each(|session| session.downloads.lose());
     }
 
     /// The person has answered about a host: that holds for the session.

@@ -36,7 +36,8 @@ fn at(path: &str, schema: &Value, value: &Value) -> Result<(), (String, String)>
         return wrong(format!("{missing} is missing"));
     }
     for (name, member) in members {
-        let Some(known) = schema["properties"].get(name) else {
+        let any = schema.get("additionalProperties").filter(|others| others.is_object());
+        let Some(known) = schema["properties"].get(name).or(any) else {
             let names: Vec<_> = schema["properties"]
                 .as_object()
                 .into_iter()
@@ -76,6 +77,8 @@ mod tests {
         assert_eq!(ask("browser_click", json!({"target": "e1", "modifiers": ["Alt"], "tabId": 7})), Ok(()));
         let secret = json!({"target": "e1", "text": {"secret": "PIN"}});
         assert_eq!(ask("browser_type", secret), Ok(()));
+        let data = json!({"target": "e1", "data": {"text/plain": "a", "text/x": "b"}});
+        assert_eq!(ask("browser_drop", data), Ok(()));
         for (name, value, path) in [
             ("browser_click", json!({}), ""),
             ("browser_click", json!([]), ""),
@@ -84,6 +87,8 @@ mod tests {
             ("browser_click", json!({"target": "e1", "modifiers": ["Alt", "Fn"]}), "/modifiers/1"),
             ("browser_click", json!({"target": "e1", "tabId": -1}), "/tabId"),
             ("browser_click", json!({"target": "e1", "tabId": 1.5}), "/tabId"),
+            ("browser_drop", json!({"target": "e1", "data": {"text/plain": 5}}), "/data/text/plain"),
+            ("browser_file_upload", json!({"files": [{"name": "a"}]}), "/files/0"),
             ("browser_fill_form", json!({"fields": [{"target": "e1"}]}), "/fields/0"),
             ("browser_type", json!({"target": "e1", "text": 5}), "/text"),
             ("browser_type", json!({"target": "e1", "text": {"secret": 5}}), "/text/secret"),

@@ -7,6 +7,7 @@
 //! Owns the meaning of an answer: a yes or a no holds for the session; without an answer, nothing is opened. Must never
 //! open an address by itself: `source` judges it once more.
 
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -67,7 +68,7 @@ impl Browser {
             else {
                 continue;
             };
-            let question = (QUESTION, json!({"host": host}));
+            let question = (QUESTION, json!({"host": host}), Rc::default());
             match self.ask(question, (holder, session), None, asking).await {
                 Ok(ServerAnswer::Result(result)) => {
                     if let Some(is_yes) = answer_in(result.as_str()) {

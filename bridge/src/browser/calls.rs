@@ -13,6 +13,7 @@ use harbor_ipc_proto::json::Json;
 use tokio::sync::oneshot;
 
 use super::channel::ExtensionChannel;
+use super::files::CarriedFile;
 
 /// How a call ends.
 #[derive(Debug)]
@@ -32,6 +33,8 @@ pub(super) struct BrowserCalls(RefCell<HashMap<String, OpenBrowserCall>>);
 #[derive(Debug)]
 struct OpenBrowserCall {
     session: Arc<str>,
+    /// What the extension may read while it is open.
+    files: Rc<Vec<CarriedFile>>,
     caller: oneshot::Sender<BrowserAnswer>,
 }
 
@@ -50,15 +53,21 @@ impl BrowserCalls {
         road: &Rc<dyn ExtensionChannel>,
         id: String,
         session: Arc<str>,
+        files: Rc<Vec<CarriedFile>>,
     ) -> BrowserCall {
         let (caller, answer) = oneshot::channel();
-        self.0.borrow_mut().insert(id.clone(), OpenBrowserCall { session, caller });
+        self.0.borrow_mut().insert(id.clone(), OpenBrowserCall { session, files, caller });
         BrowserCall { calls: self.clone(), road: road.clone(), id, answer }
     }
 
     /// True if there is a call with this id.
     pub fn has(&self, id: &str) -> bool {
         self.0.borrow().contains_key(id)
+    }
+
+    /// The files of a call.
+    pub fn files(&self, id: &str) -> Option<Rc<Vec<CarriedFile>>> {
+        self.0.borrow().get(id).map(|open| open.files.clone())
     }
 
     /// Ends a call; false if there is none with this id.

@@ -30,7 +30,8 @@ impl Browser {
             "frame" => self.on_frame(&message, tab()?)?,
             "tab_closed" | "released" => self.on_parted(&message, tab()?),
             "stop" => self.on_stop(&message)?,
-            "dialog" | "download" => {
+            "download" => accepted(self.on_download(&message, tab()?)?),
+            "dialog" => {
                 let session = message.session_id.as_deref().map(Arc::<str>::from);
                 accepted(self.noted(&message, session.or_else(|| self.session_of(message.tab_id?))))
             }
@@ -41,7 +42,7 @@ impl Browser {
         Ok(said)
     }
 
-    fn session_of(&self, tab: u64) -> Option<Arc<str>> {
+    pub(super) fn session_of(&self, tab: u64) -> Option<Arc<str>> {
         self.tabs.borrow().of_tab(tab).map(|session| session.id.clone())
     }
 
@@ -101,7 +102,7 @@ impl Browser {
     }
 
     /// Notes an event for its session; false if there is no session.
-    fn noted(&self, message: &SourceEvent, session: Option<Arc<str>>) -> bool {
+    pub(super) fn noted(&self, message: &SourceEvent, session: Option<Arc<str>>) -> bool {
         let short = |text: &String| text.chars().take(MAX_TEXT).collect();
         let event = TabEvent {
             at: wall_clock(),

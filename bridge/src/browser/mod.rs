@@ -16,7 +16,9 @@ mod asked_sites;
 mod calls;
 mod channel;
 mod consent_facts;
+mod downloads;
 mod events;
+mod files;
 mod parts;
 mod results;
 mod secrets;
@@ -28,9 +30,13 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use harbor_home::clock::boot_clock;
 use harbor_ipc_proto::client::envelope::ErrorBody;
-use harbor_ipc_proto::client::{SourceEvent, SourceEventResult, SourceRegister, SourceResult, SourceView};
+use harbor_ipc_proto::client::{
+    SourceEvent, SourceEventResult, SourceFile, SourceFileResult, SourceRegister, SourceResult, SourceView,
+};
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_ipc_proto::source_id::{SourceId, SourceKind};
@@ -47,6 +53,9 @@ use tools::Tools;
 
 /// The longest name of a browser, in bytes.
 const MAX_LABEL: usize = 64;
+
+/// The most groups of tools that a browser may name.
+const MOST_GROUPS: usize = 16;
 
 /// The most browsers at once.
 const MOST: usize = 16;
@@ -108,14 +117,20 @@ impl Browsers {
         if self.all.borrow().len() >= MOST {
             return Err(ErrorBody::new(Code::RateLimited, "too many browsers are connected"));
         }
+        let groups = message.groups.clone().unwrap_or_default();
+        if groups.len() > MOST_GROUPS || groups.iter().any(|group| group.len() > MAX_LABEL) {
+            return Err(invalid("groups", "at most 16 names of groups"));
+        }
         let back = self.take_parked(&session);
         let is_free = |id: &SourceId| self.get(id).is_none();
         let id = back.as_ref().map(|parked| parked.id.clone()).filter(is_free);
         let id = id.or_else(|| free_id(label, is_free)).ok_or_else(|| invalid("name", "another name"))?;
         let tabs = back.map_or_else(Rc::default, |parked| parked.tabs);
-        let browser = Browser::new(id.clone(), label, road, self.kit.clone(), tabs);
+        tabs.borrow_mut().lose_downloads();
+        let list = self.kit.tools.list(&groups);
+        let browser = Browser::new(id.clone(), label, road, self.kit.clone(), tabs, list.clone());
         let added = self.host.add_source(browser.clone())?;
-        self.host.vouch_for(&id, &self.kit.tools.list());
+        self.host.vouch_for(&id, &list);
         browser.arm();
         self.all.borrow_mut().push(RegisteredBrowser { browser, _added: added });
         tracing::info!(source = %id, "a browser offers its tools");
@@ -173,6 +188,28 @@ impl Browsers {
             browser.has_call(&call_id)
                 && ending.take().is_some_and(|ending| browser.end_call(&call_id, ending))
         }))
+    }
+
+    /// A piece of a file that an open call of this connection carries.
+    ///
+    /// # Errors
+    /// When there is no such call or file, or the disk refuses.
+    pub async fn file_piece(
+        &self,
+        connection: u64,
+        message: SourceFile,
+    ) -> Result<SourceFileResult, ErrorBody> {
+        let SourceFile { call_id, file, offset } = message;
+        let own = self.of_connection(connection);
+        let files = own.iter().find_map(|browser| browser.calls.files(&call_id));
+        let files = files.ok_or_else(|| ErrorBody::new(Code::NotFound, "there is no such open call"))?;
+        let found = usize::try_from(file).ok().and_then(|at| files.get(at));
+        let found = found.ok_or_else(|| invalid("file", "the place of a file in the call"))?;
+        let piece = found.piece(offset).await;
+        let piece = piece.map_err(|error| {
+            ErrorBody::new(Code::Internal, format!("the file could not be read to its end: {error}"))
+        })?;
+        Ok(SourceFileResult { data: STANDARD.encode(piece) })
     }
 
     /// Takes an event of a browser.

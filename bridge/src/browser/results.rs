@@ -17,6 +17,11 @@ pub(super) fn result(value: &Value) -> ServerAnswer {
     ServerAnswer::Result(Json::from_valid(result.to_string()))
 }
 
+/// An argument that no call may have.
+pub(super) fn wrong(path: &str, why: &str) -> ServerAnswer {
+    ServerAnswer::Failed(Failure::InvalidArguments(path.to_owned(), why.to_owned()))
+}
+
 /// A failure of the tool: a word and a sentence.
 pub(super) fn failed(code: &str, message: &str) -> ServerAnswer {
     let text = json!([{"type": "text", "text": message}]);

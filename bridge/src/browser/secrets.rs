@@ -16,8 +16,8 @@ use harbor_policy::redaction::Redactor;
 use harbor_policy::tabs::typed::{self, NamedSecret, Untyped};
 use serde_json::{Value, json};
 
-use super::results::{denied, failed};
-use super::source::{Browser, wrong};
+use super::results::{denied, failed, wrong};
+use super::source::Browser;
 use crate::link::ServerAnswer;
 
 impl Browser {

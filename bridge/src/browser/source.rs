@@ -14,18 +14,20 @@ use harbor_ipc_proto::client::{SourceCall, SourceSession, SourceSessionEnded};
 use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::link::runner::Operation;
 use harbor_ipc_proto::source_id::SourceId;
-use harbor_policy::consent::Permit;
 use harbor_policy::consent::facts::{Holding, Reach};
+use harbor_policy::consent::{Names, Permit};
 use harbor_policy::slots::{Slot, Slots};
 use harbor_policy::tabs::{Holder, MOST_TABS, NotYours, Session, TabEvent, Tabs};
 use serde_json::Value;
+use tokio::sync::Notify;
 
 use super::arguments;
 use super::calls::{BrowserAnswer, BrowserCalls};
 use super::channel::ExtensionChannel;
+use super::files::{CarriedFile, ShownFiles};
 use super::parts::BrowserParts;
-use super::results::{checked, denied, failed};
-use super::tools::SESSION;
+use super::results::{checked, denied, failed, wrong};
+use super::tools::{DOWNLOADS, SESSION, WITH_FILES};
 use crate::alarm::Alarm;
 use crate::host::consent::requested_call::{About, RequestedCall};
 use crate::host::source::{Answering, DefaultTime, ToolSource};
@@ -41,6 +43,9 @@ const AT_ONCE: u32 = 64;
 /// The longest arguments, in bytes: a browser takes little in one message.
 const MAX_ARGUMENTS: usize = 256 * 1024;
 
+/// The same of a call that brings files: they go to the browser in pieces.
+const MAX_WITH_FILES: usize = 6 * 1024 * 1024;
+
 /// A browser.
 #[derive(Debug)]
 pub(super) struct Browser {
@@ -50,6 +55,12 @@ pub(super) struct Browser {
     pub(super) kit: Rc<BrowserParts>,
     pub(super) tabs: Rc<RefCell<Tabs>>,
     pub(super) calls: Rc<BrowserCalls>,
+    /// The tools that it has.
+    list: Rc<ToolList>,
+    /// The files of calls as they were judged.
+    pub(super) shown_files: RefCell<ShownFiles>,
+    /// Told when something has happened to a download.
+    pub(super) downloaded: Notify,
     slots: Slots,
     alarm: Alarm,
     gone: Cell<bool>,
@@ -62,6 +73,7 @@ impl Browser {
         road: Rc<dyn ExtensionChannel>,
         kit: Rc<BrowserParts>,
         tabs: Rc<RefCell<Tabs>>,
+        list: Rc<ToolList>,
     ) -> Rc<Self> {
         Rc::new(Self {
             id,
@@ -70,6 +82,9 @@ impl Browser {
             kit,
             tabs,
             calls: Rc::default(),
+            list,
+            shown_files: RefCell::default(),
+            downloaded: Notify::new(),
             slots: Slots::new(AT_ONCE),
             alarm: Alarm::default(),
             gone: Cell::new(false),
@@ -151,7 +166,8 @@ impl Browser {
         limit: TimeLimit,
         audience: &Audience,
     ) -> Result<ServerAnswer, UnansweredReason> {
-        let (Some(schema), true) = (self.kit.tools.schema(name), given.len() <= MAX_ARGUMENTS) else {
+        let most = if WITH_FILES.contains(&name) { MAX_WITH_FILES } else { MAX_ARGUMENTS };
+        let (Some(schema), true) = (self.kit.tools.schema(name), given.len() <= most) else {
             return Ok(wrong("", "longer than a browser accepts"));
         };
         let mut arguments: Value = serde_json::from_str(given).unwrap_or_default();
@@ -177,6 +193,12 @@ impl Browser {
             self.arm();
             return Ok(self.hidden(&session, &hides, answer));
         }
+        if name == DOWNLOADS {
+            let hides = self.hides(&session);
+            let answer = self.on_downloads((&holder, &session), (&arguments, given), limit).await;
+            self.arm();
+            return Ok(self.hidden(&session, &hides, answer));
+        }
         let limit = match self.ask_about_sites((&holder, &session), &arguments, limit).await {
             Ok(left) => left,
             Err(refusal) => return Ok(refusal),
@@ -188,9 +210,13 @@ impl Browser {
         if let Err(refusal) = self.put_secrets_in(&session, tab, &mut arguments).await {
             return Ok(refusal);
         }
+        let files = match self.open_files(name, &holder, (&mut arguments, given)).await {
+            Ok(files) => files,
+            Err(refusal) => return Ok(refusal),
+        };
         let action = arguments["action"].as_str().map(str::to_owned);
         let hides = self.hides(&session);
-        let answer = self.ask((name, arguments), (&holder, &session), tab, limit).await;
+        let answer = self.ask((name, arguments, files), (&holder, &session), tab, limit).await;
         if let Ok(ServerAnswer::Result(_)) = &answer {
             self.done((name, action.as_deref()), &session, tab);
         }
@@ -263,7 +289,7 @@ impl Browser {
     /// Asks the extension, and waits for its answer.
     pub(super) async fn ask(
         &self,
-        (name, arguments): (&str, Value),
+        (name, arguments, files): (&str, Value, Rc<Vec<CarriedFile>>),
         (holder, id): (&Holder, &Arc<str>),
         tab: Option<u64>,
         limit: TimeLimit,
@@ -273,7 +299,7 @@ impl Browser {
             return Err(gone());
         };
         let left = limit.quiet.saturating_sub(limit.used);
-        let mut call = self.calls.open(&self.road, call_id.clone(), id.clone());
+        let mut call = self.calls.open(&self.road, call_id.clone(), id.clone(), files);
         let _counted = SessionCallGuard::begin(&self.tabs, id);
         self.road.call(&SourceCall {
             call_id,
@@ -363,10 +389,6 @@ pub(super) fn shown(session: &Session, tab: Option<u64>) -> SourceSession {
     }
 }
 
-pub(super) fn wrong(path: &str, why: &str) -> ServerAnswer {
-    ServerAnswer::Failed(Failure::InvalidArguments(path.to_owned(), why.to_owned()))
-}
-
 fn foreign() -> ServerAnswer {
     denied("foreign_tab", "this is not one of your tabs; browser_tabs lists them")
 }
@@ -401,7 +423,7 @@ impl ToolSource for Browser {
     }
 
     fn tools(&self) -> Option<Rc<ToolList>> {
-        Some(self.kit.tools.list())
+        Some(self.list.clone())
     }
 
     fn known_tools(&self) -> Option<Rc<ToolList>> {
@@ -428,6 +450,10 @@ impl ToolSource for Browser {
 
     fn about(&self, wish: &RequestedCall<'_>) -> About {
         self.about_call(wish)
+    }
+
+    fn files<'a>(self: Rc<Self>, wish: &'a RequestedCall<'a>) -> Answering<'a, Names> {
+        Box::pin(async move { self.files_shown(wish).await })
     }
 
     fn default_time(&self) -> DefaultTime {

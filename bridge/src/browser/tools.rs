@@ -14,8 +14,14 @@ use crate::link::{Tool, ToolList};
 /// The tool that the bridge answers itself.
 pub(super) const SESSION: &str = "browser_session";
 
+/// The tool about downloads, which the bridge answers itself, too.
+pub(super) const DOWNLOADS: &str = "browser_downloads";
+
+/// The tools that hand files to pages.
+pub(super) const WITH_FILES: [&str; 2] = ["browser_file_upload", "browser_drop"];
+
 /// The tools that only look at a loaded document: its page does not notice.
-pub(super) const LOOKS: [&str; 9] = [
+pub(super) const LOOKS: [&str; 10] = [
     "browser_tabs",
     "browser_snapshot",
     "browser_find",
@@ -25,12 +31,14 @@ pub(super) const LOOKS: [&str; 9] = [
     "browser_network_requests",
     "browser_network_request",
     "browser_session",
+    "browser_downloads",
 ];
 
 /// All tools, as MCP has them.
 #[derive(Debug)]
 pub(super) struct Tools {
-    list: Rc<ToolList>,
+    /// Each with the group of tools that it belongs to, if it is not every browser's.
+    all: Vec<(Option<String>, Tool)>,
     schemas: Map<String, Value>,
 }
 
@@ -42,14 +50,17 @@ impl Tools {
         for tool in &defined {
             let name = tool["name"].as_str().unwrap_or_default();
             let schema = schema(tool);
-            tools.extend(of_mcp(name, tool, &schema));
+            let group = tool["group"].as_str().map(ToOwned::to_owned);
+            tools.extend(of_mcp(name, tool, &schema).map(|made| (group, made)));
             schemas.insert(name.to_owned(), schema);
         }
-        Self { list: Rc::new(tools.into_iter().collect()), schemas }
+        Self { all: tools, schemas }
     }
 
-    pub fn list(&self) -> Rc<ToolList> {
-        self.list.clone()
+    /// The tools of a browser that can do these groups besides those of every browser.
+    pub fn list(&self, groups: &[String]) -> Rc<ToolList> {
+        let has = |group: &Option<String>| group.as_ref().is_none_or(|group| groups.contains(group));
+        Rc::new(self.all.iter().filter(|(group, _)| has(group)).map(|(_, tool)| tool.clone()).collect())
     }
 
     /// The schema of a tool's arguments.
@@ -91,18 +102,23 @@ fn of_mcp(name: &str, tool: &Value, schema: &Value) -> Option<Tool> {
 mod tests {
     use super::*;
 
-    /// The core names of the browser's tools but those that come later, and the session's.
+    /// The names of the tools of every browser.
     const NAMES: &str = "tabs navigate navigate_back snapshot find read click hover type press_key select_option fill_form drag \
                          scroll wait_for handle_dialog take_screenshot console_messages network_requests network_request resize \
-                         close session";
+                         close session file_upload drop";
 
     #[test]
     fn the_tools_are_there_and_small() {
         let tools = Tools::new();
-        let names: Vec<_> = tools.list().iter().map(|tool| tool.name.to_string()).collect();
-        let expected: Vec<_> = NAMES.split_whitespace().map(|name| format!("browser_{name}")).collect();
-        assert_eq!(names, expected);
-        let whole: Vec<_> = tools.list().iter().map(|tool| tool.whole().into_string()).collect();
+        let named = |groups: &[String]| -> Vec<String> {
+            tools.list(groups).iter().map(|tool| tool.name.to_string()).collect()
+        };
+        let mut expected: Vec<_> = NAMES.split_whitespace().map(|name| format!("browser_{name}")).collect();
+        assert_eq!(named(&[]), expected);
+        expected.push(DOWNLOADS.to_owned());
+        assert_eq!(named(&["files".to_owned()]), expected);
+        let whole: Vec<_> =
+            tools.list(&["files".to_owned()]).iter().map(|tool| tool.whole().into_string()).collect();
         let bytes = format!(r#"{{"tools":[{}]}}"#, whole.join(",")).len();
         assert!(bytes <= 16 * 1024, "{bytes}");
     }
@@ -110,7 +126,7 @@ mod tests {
     #[test]
     fn each_takes_a_tab_and_nothing_unknown() {
         let tools = Tools::new();
-        for tool in tools.list().iter() {
+        for tool in tools.list(&["files".to_owned()]).iter() {
             let schema = tools.schema(&tool.name).unwrap();
             assert_eq!(schema["additionalProperties"], false, "{}", tool.name);
             assert_eq!(schema["properties"]["tabId"].is_object(), &*tool.name != SESSION, "{}", tool.name);

@@ -24,6 +24,7 @@ use std::time::Duration;
 use harbor_ipc_proto::server_id::{RULE, ServerId};
 use harbor_policy::origin::Origin;
 use harbor_policy::secret_store::Choice;
+use harbor_policy::tabs::uploads::{DIRECTORY_RULE, UploadDirectories};
 use harbor_policy::tabs::urls::{ENTRY_RULE, Hosts};
 use nix::fcntl::OFlag;
 use nix::unistd::geteuid;
@@ -131,6 +132,10 @@ const BROWSER: &[Key<HostConfig>] = &[
     }),
     Key::texts("askFirst", ENTRY_RULE, |host, texts| {
         Hosts::parse(texts.iter().copied()).map(|hosts| host.sites.ask_first = hosts).is_some()
+    }),
+    Key::texts("uploads", DIRECTORY_RULE, |host, texts| {
+        let parsed = UploadDirectories::parse(texts.iter().copied());
+        parsed.map(|directories| host.sites.uploads = directories).is_some()
     }),
 ];
 

@@ -264,6 +264,7 @@ impl Host {
             source.clone().listed(&mut limit).await;
         }
         let holding = holding(&source, &call.wish(caller)).await;
+        let files = source.clone().files(&call.wish(caller)).await;
         let hash = self.tool_as_it_is(caller, &*source, &call.tool)?;
         note.set_hash(hash);
         // What was allowed when the call came may have ended while it waited.
@@ -274,7 +275,7 @@ impl Host {
         }
         let tools = source.tools();
         let tool = tools.as_ref().and_then(|tools| tools.get(&call.tool));
-        let known = self.known_of(&wish, tool, holding);
+        let known = self.known_of(&wish, tool, (holding, files));
         let Some(run) = self.consent.run(&wish, &known) else { return Ok(None) };
         let way = AdmittedCall { source, limit, reader, reserved, running: None, known, _slots: slots };
         Ok(Some((way, slot, run)))

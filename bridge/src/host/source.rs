@@ -18,8 +18,8 @@ use std::time::Duration;
 
 use harbor_ipc_proto::link::runner::Operation;
 use harbor_ipc_proto::source_id::SourceId;
-use harbor_policy::consent::Permit;
 use harbor_policy::consent::facts::Holding;
+use harbor_policy::consent::{Names, Permit};
 use harbor_policy::slots::Slot;
 
 use super::consent::requested_call::{About, RequestedCall};
@@ -101,6 +101,12 @@ pub trait ToolSource: Debug {
     /// Facts for consent about one call of it.
     fn about(&self, _wish: &RequestedCall<'_>) -> About {
         About::default()
+    }
+
+    /// The files of the person's that Harbor itself hands over by one call of it, in words for the person. They are asked
+    /// about first.
+    fn files<'a>(self: Rc<Self>, _wish: &'a RequestedCall<'a>) -> Answering<'a, Names> {
+        Box::pin(std::future::ready(Names::new()))
     }
 
     /// Its name, if it is an instance.

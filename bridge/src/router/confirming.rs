@@ -106,6 +106,7 @@ fn form(origin: &str, approval: &Approval) -> Json {
     let Approval { tool, why, fields, id, .. } = approval;
     let from = match approval.private.join(", ") {
         none if none.is_empty() => none,
+        files if *approval.reason == *Why::Files.word() => format!(": {files:.2000}"),
         names => format!(" (from {names:.300})"),
     };
     let told = shown(fields, id);

@@ -70,7 +70,7 @@ impl<'a> RequestContext<'a> {
             WorkRequest::Engine(request) => Box::pin(self.engines(request)).await,
             WorkRequest::Agent(request) => Box::pin(self.agent(request)).await,
             WorkRequest::Approval(request) => Box::pin(self.approval(request)).await,
-            WorkRequest::Source(request) => self.sources(request),
+            WorkRequest::Source(request) => self.sources(request).await,
         }
     }
 
@@ -80,13 +80,14 @@ impl<'a> RequestContext<'a> {
         }
     }
 
-    fn sources(&self, request: SourceRequest) -> Handled {
+    async fn sources(&self, request: SourceRequest) -> Handled {
         let (router, client) = (self.router, self.client);
         match request {
             SourceRequest::SourceRegister(message) => tool_sources::register(router, client, &message),
             SourceRequest::SourceUnregister(message) => tool_sources::unregister(router, client, &message),
             SourceRequest::SourceResult(message) => tool_sources::result(router, client, message),
             SourceRequest::SourceEvent(message) => tool_sources::event(router, client, message),
+            SourceRequest::SourceFile(message) => tool_sources::file(router, client, message).await,
             SourceRequest::ListSources(_) => tool_sources::list(router),
         }
     }

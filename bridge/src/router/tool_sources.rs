@@ -6,8 +6,9 @@ use std::rc::{Rc, Weak};
 use std::sync::Arc;
 
 use harbor_ipc_proto::client::{
-    ListSourcesResult, SourceCall, SourceCancel, SourceEvent, SourceRegister, SourceRegisterResult,
-    SourceResult, SourceResultResult, SourceSessionEnded, SourceUnregister, SourceUnregisterResult,
+    ListSourcesResult, SourceCall, SourceCancel, SourceEvent, SourceFile, SourceRegister,
+    SourceRegisterResult, SourceResult, SourceResultResult, SourceSessionEnded, SourceUnregister,
+    SourceUnregisterResult,
 };
 
 use super::client::Client;
@@ -72,6 +73,10 @@ pub(super) fn result(router: &Router, client: &Client, message: SourceResult) ->
 
 pub(super) fn event(router: &Router, client: &Client, message: SourceEvent) -> Handled {
     reply(router.browsers.on_event(client.sender().client, message)?)
+}
+
+pub(super) async fn file(router: &Router, client: &Client, message: SourceFile) -> Handled {
+    reply(router.browsers.file_piece(client.sender().client, message).await?)
 }
 
 pub(super) fn list(router: &Router) -> Handled {

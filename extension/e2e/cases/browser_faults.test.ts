@@ -66,7 +66,7 @@ class Tab {
 
   /** What a call that waits long says when this happens while it waits, and how soon. */
   async during(happens: () => Promise<unknown>, args: object = LONG): Promise<Given> {
-    const waiting = this.call("wait_for", args).catch((error: Error): Given => ({ text: error.message, isError: true, structured: {}, images: [] }));
+    const waiting = this.call("wait_for", args).catch((error: Error): Given => ({ text: error.message, isError: true, structured: {}, images: [], resources: [] }));
     let early: Given | undefined;
     void waiting.then((given) => (early = given));
     // The extension's part is put into a document by the first call there.

@@ -20,6 +20,7 @@ export interface Given {
   isError: boolean;
   structured: { [name: string]: any };
   images: { mimeType: string; data: string }[];
+  resources: { uri: string; mimeType: string; text?: string; blob?: string }[];
 }
 
 export class McpClient {
@@ -53,6 +54,7 @@ export class McpClient {
       isError,
       structured: structuredContent,
       images: content.filter(({ type }: { type: string }) => type === "image"),
+      resources: content.filter(({ type }: { type: string }) => type === "resource").map(({ resource }: { resource: object }) => resource),
     };
   }
 

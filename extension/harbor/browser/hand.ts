@@ -37,6 +37,8 @@ export interface Hand {
   told(): Promise<TabView[]>;
   /** A text without the values of secret fields in the session's tabs, and without what was typed in it by a name. */
   without(text: string): string;
+  /** A piece of the nth file that the call carries, base64: none at its end. */
+  piece(nth: number, offset: number): Promise<string>;
   /** Gives a tab to the person. */
   release(tabId: number): Promise<void>;
 }

@@ -4,17 +4,19 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { BrowserSource } from "./source.ts";
 
-/** A browser that lets pages be used, and in which nothing happens. */
-function quietBrowser(): void {
+/** A browser that lets pages be used, and in which nothing happens; `downloads`: whether it lets them be followed. */
+function quietBrowser(permissions: { downloads: boolean; changed?: () => void }): void {
   const event = { addListener: () => undefined };
+  const changing = { addListener: (listener: () => void) => void (permissions.changed = listener) };
+  const contains = async ({ permissions: asked }: { permissions: string[] }) => permissions.downloads || !asked.includes("downloads");
   const events = new Proxy({}, { get: () => event });
   const tabs = new Proxy({ query: async () => [] }, { get: (own, name) => (name === "query" ? own.query : event) });
-  Object.assign(globalThis, { chrome: { permissions: { contains: async () => true, onAdded: event, onRemoved: event }, webNavigation: events, webRequest: events, tabs } });
+  Object.assign(globalThis, { chrome: { permissions: { contains, onAdded: changing, onRemoved: event }, webNavigation: events, webRequest: events, downloads: events, tabs } });
 }
 
 /** A bridge that answers when the test does: each request with the way to answer it, in order. */
 function waitingBridge() {
-  const asked: { type: string; source_id?: string; resolve(reply: object): void; reject(error: Error): void }[] = [];
+  const asked: { type: string; source_id?: string; groups?: string[]; resolve(reply: object): void; reject(error: Error): void }[] = [];
   const waiting: (() => void)[] = [];
   const bridge = {
     state: { is: "ready" } as const,
@@ -35,8 +37,8 @@ function waitingBridge() {
   return { bridge, next, left: asked };
 }
 
-function made() {
-  quietBrowser();
+function made(permissions: { downloads: boolean; changed?: () => void } = { downloads: false }) {
+  quietBrowser(permissions);
   const { bridge, next, left } = waitingBridge();
   return { source: new BrowserSource(bridge, "", async () => undefined, { get: async () => undefined, set: async () => undefined }), next, left };
 }
@@ -64,4 +66,24 @@ test("where registering is refused, the switch says so, and the next one registe
   (await next()).resolve({ source_id: "browser" });
   await on;
   assert.equal(source.id, "browser");
+});
+
+test("where the person lets downloads be followed, it is registered anew with that group", async () => {
+  const permissions: { downloads: boolean; changed?: () => void } = { downloads: false };
+  const { source, next, left } = made(permissions);
+  const on = source.switch(true);
+  const first = await next();
+  assert.deepEqual([first.type, first.groups], ["source_register", []]);
+  first.resolve({ source_id: "browser" });
+  await on;
+  permissions.downloads = true;
+  permissions.changed?.();
+  const gone = await next();
+  assert.equal(gone.type, "source_unregister");
+  gone.resolve({});
+  const again = await next();
+  assert.deepEqual([again.type, again.groups], ["source_register", ["files"]]);
+  again.resolve({ source_id: "browser" });
+  await source.switch(true);
+  assert.deepEqual([source.id, left], ["browser", []]);
 });

@@ -8,10 +8,12 @@
 
 import type { Store } from "../../shared/browser/api.ts";
 import { type TabView, listen, mayUsePages, onPermissions, reload, tabOf } from "../../shared/browser/tabs.ts";
+import { listenToDownloads, mayFollowDownloads } from "../../shared/browser/downloads.ts";
 import type { NativeClient } from "../../shared/native/client.ts";
 import type { Fields } from "../../shared/ports/wire.ts";
 import { type Call, DeniedError, ToolError, needed, parseCall } from "./call.ts";
 import { Closed, Documents, Silent, WentAway, closed } from "./documents.ts";
+import { Downloads } from "./downloads.ts";
 import { Early } from "./early.ts";
 import { type Hand, LOAD_MS } from "./hand.ts";
 import { keptBy } from "./kept.ts";
@@ -56,12 +58,16 @@ export class BrowserSource {
   readonly #places: Places;
   readonly #members: Members;
   readonly #early = new Early();
+  readonly #downloads: Downloads;
   #sourceId: string | undefined;
   #changed: () => void = () => undefined;
   readonly #typed = new Typed();
   #isOn = false;
   #following: Promise<void> = Promise.resolve();
   #listening = false;
+  #followsDownloads = false;
+  /** What it was registered with besides the tools of every browser. */
+  #groups: string[] = [];
   #unwatch: (() => void) | undefined;
 
   /** `store`: outlives the background. */
@@ -93,6 +99,11 @@ export class BrowserSource {
       may: (tabId, place) => this.#places.may(this.#watch.sessionOf(tabId) ?? "", tabId, place),
     }, store);
     this.#snapshots = new Snapshots(this.#documents);
+    this.#downloads = new Downloads({
+      sessionOf: (tabId) => this.#watch.sessionOf(tabId),
+      tell: (tab_id, download) => this.#event("download", { tab_id, url: download.url, download }),
+      note: (tabId, event) => this.#watch.began(tabId, event),
+    });
     this.#members = new Members({
       ...{ watch: this.#watch, places: this.#places },
       event: (event, fields) => this.#event(event, fields),
@@ -152,15 +163,26 @@ export class BrowserSource {
       void this.#early.follow([]);
       listen(this.#watch);
     }
+    const groups = wanted && (await mayFollowDownloads()) ? ["files"] : [];
+    if (groups.includes("files") && !this.#followsDownloads) {
+      this.#followsDownloads = true;
+      listenToDownloads(this.#downloads);
+    }
     if (wanted) this.#unwatch ??= this.#bridge.watch();
     if (this.#bridge.state.is !== "ready") {
       this.#sourceId = undefined;
       for (const call of this.#calls.values()) call.abort(new ToolError("Harbor has ended"));
       return;
     }
+    // The person has let it do more, or less.
+    if (wanted && this.#sourceId !== undefined && groups.join() !== this.#groups.join()) {
+      await this.#bridge.request("source_unregister", { source_id: this.#sourceId });
+      this.#sourceId = undefined;
+    }
     if (wanted && this.#sourceId === undefined) {
-      const { source_id } = await this.#bridge.request("source_register", { kind: "browser", name: this.#name });
+      const { source_id } = await this.#bridge.request("source_register", { kind: "browser", name: this.#name, groups });
       this.#sourceId = source_id;
+      this.#groups = groups;
     } else if (!wanted && this.#sourceId !== undefined) {
       const source_id = this.#sourceId;
       this.#sourceId = undefined;
@@ -211,8 +233,10 @@ export class BrowserSource {
       mayUse: this.#mayUse(call, tab),
       open: (url) => this.#members.open(call.session_id, url),
       without: (text) => this.#without(call, text),
+      piece: async (file, offset) => (await this.#bridge.request("source_file", { call_id: call.call_id, file, offset })).data,
       release: (tabId) => this.#members.release(tabId),
     };
+    this.#downloads.acts(tab.id);
     const outcome = await tool(hand).catch((error: unknown) => outcomeOf(error));
     // What was opened in another tab is told of that one: its page may be no more read than any.
     const { tabId = tab.id } = outcome;
@@ -228,6 +252,7 @@ export class BrowserSource {
   }
 
   async #told(call: Call, here: TabView | undefined, outcome: Outcome): Promise<ToolResult> {
+    if (here !== undefined) await this.#downloads.due(here.id);
     const isThere = here !== undefined && !outcome.isSilent && (await this.#documents.awake(here.id, 0).then(() => true, () => false));
     const { dialogs } = isThere ? await keptBy({ tab: here, documents: this.#documents, mayUse: this.#mayUse(call, here) }) : { dialogs: [] };
     const events = [
@@ -320,6 +345,7 @@ export class BrowserSource {
     this.#documents.forget(tabId);
     this.#snapshots.forget(tabId);
     this.#places.forget(tabId);
+    this.#downloads.forget(tabId);
   }
 
 }

@@ -28,7 +28,7 @@ interface Watched {
   /** How many documents its frames have shown. */
   commits: number;
   waiting: Set<() => void>;
-  /** When its page opened another tab last. */
+  /** When its page opened another tab, or began a download, last. */
   openedAt: number;
   /** Called when it sets out, is answered, or opens another tab. */
   beginning: Set<() => void>;
@@ -94,6 +94,14 @@ export class Watch implements TabListener {
     const events = this.#tabs.get(tabId)?.events;
     events?.push(event.length > 500 ? `${event.slice(0, 500)}…` : event);
     if (events !== undefined && events.length > MOST_EVENTS) events.shift();
+  }
+
+  /** Something began in the tab that is no document. */
+  began(tabId: number, event: string): void {
+    this.note(tabId, event);
+    const watched = this.#tabs.get(tabId);
+    if (watched !== undefined) watched.openedAt = Date.now();
+    for (const go of [...(watched?.beginning ?? [])]) go();
   }
 
   /** What happened since it was last taken. */

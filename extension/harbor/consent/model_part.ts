@@ -6,7 +6,7 @@ import type { Approval, ApprovalField } from "../../shared/protocol/generated/me
 import { visibleLines } from "../../shared/text/visible.ts";
 import type { AskedModel } from "../own.ts";
 import { element, foreign } from "./elements.ts";
-import { EFFECT_MARKS, LEAVES_WORDS, NO_MODEL, budgetWords, cutWords, isCut, placeWords } from "./words.ts";
+import { EFFECT_MARKS, FILES_WORDS, LEAVES_WORDS, NO_MODEL, budgetWords, cutWords, isCut, placeWords } from "./words.ts";
 
 /** The model, where it runs, and the site's budget. */
 export function modelPart(model: AskedModel | "none"): HTMLElement {
@@ -25,14 +25,16 @@ export function modelPart(model: AskedModel | "none"): HTMLElement {
 }
 
 /** One call: why it is asked about, what would leave, and its arguments key by key. */
-export function callPart({ why, tool, private: names, fields, effect }: Approval): HTMLElement {
+export function callPart({ why, reason, tool, private: names, fields, effect }: Approval): HTMLElement {
   const group = element("section", { class: "model call", "aria-label": "The call" });
   const mark = EFFECT_MARKS[effect];
   if (mark !== undefined) group.append(element("span", { class: "effect", "data-effect": effect }, mark));
   group.append(element("p", {}, `You are asked because ${why}.`));
   if (names.length > 0) {
-    const told = element("p", { class: "leaves" }, LEAVES_WORDS[0]);
-    told.append(...foreign(tool.slice(0, tool.indexOf("/"))), LEAVES_WORDS[1], ...foreign(names.join(", ")));
+    const isFiles = reason === "files";
+    const told = element("p", { class: "leaves" }, isFiles ? FILES_WORDS : LEAVES_WORDS[0]);
+    if (!isFiles) told.append(...foreign(tool.slice(0, tool.indexOf("/"))), LEAVES_WORDS[1]);
+    told.append(...foreign(names.join(", ")));
     group.append(told);
   }
   const list = element("dl", { class: "args" }, "");

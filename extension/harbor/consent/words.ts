@@ -104,6 +104,8 @@ export function actWords({ who }: Pick<Approval, "who">): string {
 }
 
 /** Around the source that would be told something private; where that comes from follows. */
+/** How files are named that a call would hand over. */
+export const FILES_WORDS = "This would hand over: ";
 export const LEAVES_WORDS = ["This would tell ", " something that comes from: "] as const;
 
 /** Beside the box of a no that is for good. */

@@ -19,3 +19,9 @@ export async function pause(ms: number): Promise<void> {
   if (document.visibilityState === "visible") return new Promise((done) => setTimeout(done, ms));
   await chrome.runtime.sendMessage({ ask: PAUSE, ms }).catch(() => new Promise((done) => setTimeout(done, ms)));
 }
+
+/** What a drop carries, made in the page's own world: Firefox gives a page nothing of what another one has put there. */
+export function carriedByPage(): DataTransfer {
+  const world = (window as unknown as { wrappedJSObject?: typeof globalThis }).wrappedJSObject ?? globalThis;
+  return new world.DataTransfer();
+}

@@ -33,11 +33,12 @@ define_sent! {
         /// The call's effect, as far as Harbor knows it: `reads`, `writes` or `destroys`.
         effect: Word,
         /// Why the person is asked: `writes`, `untrusted` (it writes after the model has read untrusted text), `destroys`,
-        /// `leaves`, `first_use` or `sampling` (its own words would go to a language model).
+        /// `leaves`, `files` (files of the person's would be handed over), `first_use` or `sampling` (its own words would go to a language model).
         reason: Word,
         /// The reason as a sentence.
         why: String,
-        /// For `leaves`: the names of the private data that would leave (`files`, `gmail`, `browser:mail.example`).
+        /// For `leaves`: the names of the private data that would leave (`files`, `gmail`, `browser:mail.example`). For
+        /// `files`: each file, with its size and whom it would reach.
         private: Vec<String>,
         /// The arguments, one key at a time, perhaps cut. `approvals_list` with the question's id gives them whole.
         fields: Vec<ApprovalField>,

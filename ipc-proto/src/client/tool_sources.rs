@@ -37,4 +37,25 @@ define_sent! {
         /// A sentence.
         message: String,
     }
+    /// A download that began in a session's tab.
+    "BrowserDownload" BrowserDownload {
+        /// The browser's number of it.
+        id: u64,
+        /// Its address.
+        url: String,
+        /// The path of the file that the browser saves.
+        path: String,
+        /// The file's kind, such as `text/csv`.
+        mime: String,
+        /// How many bytes have come.
+        bytes: u64,
+        /// How many bytes there will be; absent while nobody knows.
+        total: Option<u64>,
+        /// `in_progress`, `complete` or `interrupted`.
+        state: Word,
+        /// Why it was interrupted, in the browser's word.
+        error: Option<String>,
+        /// True if nothing but this session can have begun it.
+        own: bool,
+    }
 }

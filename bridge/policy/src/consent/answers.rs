@@ -84,13 +84,15 @@ impl Cover {
 /// The covers that a yes to a question may have, the mildest first.
 #[must_use]
 pub fn offered(who: Who, call: &Call<'_>, why: Why) -> Vec<Cover> {
-    let is_changing = why != Why::Leaves;
+    let is_changing = !why.is_leaving();
     let more: &[Cover] = match who {
         Who::Person(_) if is_changing && call.effect == Effect::Writes => {
             &[Cover::ChatTool, Cover::ChatServer, Cover::Always]
         }
         Who::Person(_) if is_changing => &[Cover::ChatTool, Cover::Always],
         Who::Person(_) | Who::Run if !is_changing && call.holding.reach == Reach::Enforced => &[Cover::Flow],
+        // Each file is asked about by itself.
+        Who::Client { .. } if why == Why::Files => &[],
         Who::Client { .. } if is_changing => &[Cover::TenMinutes, Cover::Always],
         Who::Client { .. } => &[Cover::Pair],
         _ => &[],
@@ -197,7 +199,7 @@ impl RememberedAnswer {
             && self.until.is_none_or(|until| now < until)
             && self.chat.as_deref().is_none_or(|chat| call.chat == Some(chat));
         let is_tool = self.tool == call.tool && self.hash.as_ref() == call.hash;
-        let is_leaving = why == Why::Leaves;
+        let is_leaving = why.is_leaving();
         let was_shown = self.private.as_ref().is_some_and(|shown| private.is_subset(shown));
         is_it
             && match self.cover {

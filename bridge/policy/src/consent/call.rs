@@ -92,4 +92,7 @@ pub struct Call<'a> {
     pub looks: bool,
     /// The arguments that are ids of Harbor's.
     pub ids: &'a [&'a str],
+    /// The files of the person's that Harbor itself hands over by the call, as the person is shown them: to a page, or to
+    /// whoever calls.
+    pub files: &'a Names,
 }

@@ -219,8 +219,11 @@ fn host(site: &str) -> Option<String> {
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::Names;
     use super::super::facts::Holding;
     use super::*;
+
+    static NO_FILES: Names = Names::new();
 
     fn servers() -> BTreeSet<String> {
         ["files", "mail"].map(String::from).into()
@@ -246,6 +249,7 @@ mod tests {
             within: true,
             looks: false,
             ids: &[],
+            files: &NO_FILES,
         }
     }
 

@@ -20,6 +20,7 @@ struct Case {
     hash: [u8; 32],
     within: bool,
     looks: bool,
+    files: Names,
 }
 
 /// What a call came to, in short.
@@ -48,7 +49,13 @@ impl Case {
             hash: HASH,
             within: false,
             looks: false,
+            files: Names::new(),
         }
+    }
+
+    fn with_files(mut self, files: &[&str]) -> Self {
+        self.files = files.iter().map(|name| (*name).to_owned()).collect();
+        self
     }
 
     fn having_read(mut self, names: &[&str]) -> Self {
@@ -78,6 +85,7 @@ impl Case {
             within: self.within,
             looks: self.looks,
             ids: &[],
+            files: &self.files,
         }
     }
 
@@ -101,7 +109,7 @@ impl Case {
     fn answered(mut self, cover: Cover) -> Self {
         let Verdict::Ask(question) = self.judge() else { panic!("it asks nothing: {self:?}") };
         assert!(question.covers.contains(&cover), "{question:?}");
-        let shown = Some(question.private).filter(|_| question.why == Why::Leaves);
+        let shown = Some(question.private).filter(|_| question.why.is_leaving());
         let answer = RememberedAnswer::to(&self.call(), cover, shown, "a".into(), 1);
         self.answers.add(answer);
         self
@@ -116,6 +124,30 @@ const AUTO: Who = Who::Person(Mode::Auto);
 const NOBODY: Who = Who::Person(Mode::Reads);
 const CLIENT: Who = Who::Client { guard: false };
 const GUARDED: Who = Who::Client { guard: true };
+
+#[test]
+fn a_file_that_harbor_hands_over_asks_whoever_calls() {
+    let file = || ["cv.pdf (7 bytes), to a.example"];
+    let came = |who| Case::new(who, Writes, API).with_files(&file()).came();
+    for who in [ASK, AUTO, Who::Run, CLIENT, GUARDED] {
+        assert_eq!(came(who), Ask(Why::Files), "{who:?}");
+    }
+    assert_eq!((came(Who::Typed), came(NOBODY)), (Runs, Refuse));
+    // It is read for whoever calls, and what they typed does not say what is in it.
+    let typed = Case::new(CLIENT, Reads, API).with_files(&file());
+    assert_eq!(Case { typed: vec!["made up".into()], ..typed }.came(), Ask(Why::Files));
+    // A yes covers what was shown, and a client is asked about each.
+    let yes = Case::new(CLIENT, Writes, API).with_files(&file()).answered(Cover::Once);
+    assert_eq!(yes.clone().came(), Runs);
+    assert_eq!(yes.with_files(&["cv.pdf (8 bytes), to a.example"]).came(), Ask(Why::Files));
+    let flow = Case::new(AUTO, Writes, API).with_files(&file()).answered(Cover::Flow);
+    assert_eq!(flow.clone().with(r#"{"x":"again"}"#).came(), Runs);
+    assert_eq!(flow.clone().with_files(&["other.pdf (7 bytes), to a.example"]).came(), Ask(Why::Files));
+    // What was read before leaves with it.
+    let both = flow.having_read(&["mail"]);
+    let Verdict::Ask(question) = both.judge() else { panic!("{both:?}") };
+    assert_eq!((question.why, question.private.len()), (Why::Leaves, 2));
+}
 
 #[test]
 fn the_table() {

@@ -13,6 +13,8 @@ pub enum Why {
     Destroys,
     /// Something private would leave.
     Leaves,
+    /// Files of the person's would be handed over.
+    Files,
     /// The client was not given this source.
     FirstUse,
     /// A server wants a language model's answer.
@@ -20,6 +22,12 @@ pub enum Why {
 }
 
 impl Why {
+    /// True if something is handed over that the person has to be shown.
+    #[must_use]
+    pub fn is_leaving(self) -> bool {
+        matches!(self, Self::Leaves | Self::Files)
+    }
+
     /// Its word on the wire.
     #[must_use]
     pub fn word(self) -> &'static str {
@@ -28,6 +36,7 @@ impl Why {
             Self::Untrusted => "untrusted",
             Self::Destroys => "destroys",
             Self::Leaves => "leaves",
+            Self::Files => "files",
             Self::FirstUse => "first_use",
             Self::Sampling => "sampling",
         }
@@ -41,6 +50,7 @@ impl Why {
             Self::Untrusted => "it changes something, and the model has read text that you did not type",
             Self::Destroys => "it may delete or overwrite something",
             Self::Leaves => "private data would leave",
+            Self::Files => "a file of yours would be handed over",
             Self::FirstUse => "you have not let it use this yet",
             Self::Sampling => "it wants a language model of yours to answer it",
         }

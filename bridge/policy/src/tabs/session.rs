@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use harbor_ipc_proto::secret::Secret;
 
+use super::downloads::Downloads;
 use super::events::Events;
 use super::holder::Holder;
 use super::lasting::{GRACE, IDLE};
@@ -29,6 +30,8 @@ pub struct Session {
     pub(super) current: Option<u64>,
     /// The events of the session.
     pub events: Events,
+    /// What its tabs have downloaded.
+    pub downloads: Downloads,
     /// The person's answers about hosts for which they wanted to be asked.
     pub(super) said: BTreeMap<String, bool>,
     /// Secrets that were typed, by their names, and what finds them.

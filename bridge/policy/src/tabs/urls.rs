@@ -11,6 +11,8 @@ use std::fmt;
 
 use url::{Host, Url};
 
+use super::uploads::UploadDirectories;
+
 /// The page that every tab begins with.
 pub const BLANK: &str = "about:blank";
 
@@ -121,6 +123,8 @@ pub struct Sites {
     pub blocked: Hosts,
     /// Not opened before the person has decided.
     pub ask_first: Hosts,
+    /// The directories from which files may be uploaded.
+    pub uploads: UploadDirectories,
 }
 
 impl Sites {
@@ -202,7 +206,7 @@ mod tests {
     }
 
     fn sites(blocked: &[&str]) -> Sites {
-        Sites { blocked: Hosts::parse(blocked.iter().copied()).unwrap(), ask_first: Hosts::default() }
+        Sites { blocked: Hosts::parse(blocked.iter().copied()).unwrap(), ..Sites::default() }
     }
 
     #[test]

@@ -71,7 +71,10 @@ fn of_browser(out: &mut String, sites: &Sites) {
     let list =
         |hosts: &Hosts| hosts.entries().map(|entry| format!("{entry:?}")).collect::<Vec<_>>().join(", ");
     let (blocked, asked) = (list(&sites.blocked), list(&sites.ask_first));
-    let _ = write!(out, "\n[browser]\nblocked = [{blocked}]\naskFirst = [{asked}]\n");
+    let uploads: Vec<_> =
+        sites.uploads.all().map(|path| format!("{:?}", path.display().to_string())).collect();
+    let uploads = uploads.join(", ");
+    let _ = write!(out, "\n[browser]\nblocked = [{blocked}]\naskFirst = [{asked}]\nuploads = [{uploads}]\n");
 }
 
 fn of_secrets(out: &mut String, secrets: &SecretsConfig) {
@@ -161,6 +164,7 @@ mod tests {
             [browser]
             blocked = ["bank.example", "*.Shop.example"]
             askFirst = ["127.1"]
+            uploads = ["/home/me/Documents"]
             [secrets]
             store = "keyring"
             passphraseFile = "/run/harbor passphrase"

@@ -4,6 +4,7 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
 use harbor_home::CONFIG_FILE;
+use harbor_policy::tabs::uploads::UploadDirectories;
 use harbor_policy::tabs::urls::Sites;
 use proptest::prelude::*;
 
@@ -82,6 +83,7 @@ pypiDownloadsUrl = "https://pypi.example/{name}/recent"
 [browser]
 blocked = ["bank.example", "*.Shop.example."]
 askFirst = ["127.1"]
+uploads = ["/home/me/Documents/", "/srv/up"]
 
 [secrets]
 store = "keyring"
@@ -190,6 +192,7 @@ fn every_key_is_read() {
             sites: Sites {
                 blocked: Hosts::parse(["bank.example", "*.shop.example"]).unwrap(),
                 ask_first: Hosts::parse(["127.0.0.1"]).unwrap(),
+                uploads: UploadDirectories::parse(["/home/me/Documents", "/srv/up"]).unwrap(),
             },
             secrets: SecretsConfig {
                 store: Choice::Keyring,

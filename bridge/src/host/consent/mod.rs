@@ -222,7 +222,7 @@ impl Consent {
             self.paces.may_ask(&principal, self.questions.waiting_of(&principal), wall_clock())?;
         }
         let approval = approval(wish, known, &question, patience)?;
-        let shown = Some(question.private).filter(|_| question.why == consent::Why::Leaves);
+        let shown = Some(question.private).filter(|_| question.why.is_leaving());
         let (asked, receiver) = OpenApproval::new(approval, wish.wanted(known), shown, wish.caller);
         let decision = self.questions.ask(asked, receiver, (wish.chat.cloned(), form), patience).await;
         // A question that nobody was shown does not count.
@@ -289,15 +289,16 @@ impl Host {
         let list = source.tools().or_else(|| self.registry.known(&*source))?;
         let tool = list.get(wish.tool)?;
         let holding = holding(&source, wish).await;
-        Some(self.known_of(wish, Some(tool), holding))
+        let files = source.files(wish).await;
+        Some(self.known_of(wish, Some(tool), (holding, files)))
     }
 
-    /// The facts about a tool of a source with this `holding`.
+    /// The facts about a tool of a source with this `holding`, by which these files would be handed over.
     pub(super) fn known_of(
         &self,
         wish: &RequestedCall<'_>,
         tool: Option<&Tool>,
-        holding: Holding,
+        (holding, files): (Holding, Names),
     ) -> KnownTool {
         let word = self.known_effect(wish.source, wish.tool);
         let effect = match tool {
@@ -315,6 +316,7 @@ impl Host {
             schema,
             holding,
             about,
+            files,
         }
     }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use harbor_ipc_proto::source_id::SourceId;
 use harbor_policy::consent::facts::{Effect, Holding};
-use harbor_policy::consent::{Call, Who};
+use harbor_policy::consent::{Call, Names, Who};
 
 use super::chat::Chat;
 use crate::host::asker::Caller;
@@ -62,6 +62,8 @@ pub struct KnownTool {
     pub holding: Holding,
     /// The facts that its source gives about this call.
     pub about: About,
+    /// The files of the person's that the call hands over, in words for them.
+    pub files: Names,
 }
 
 /// A wanted call, kept while the person thinks.
@@ -112,7 +114,7 @@ impl KnownTool {
     /// The facts about a request of MCP that is no tool call.
     pub(in crate::host) fn of_request(holding: Holding) -> Self {
         let (effect, about) = (Effect::Reads, About::default());
-        Self { effect, is_sure: false, hash: None, schema: None, holding, about }
+        Self { effect, is_sure: false, hash: None, schema: None, holding, about, files: Names::new() }
     }
 }
 
@@ -139,6 +141,7 @@ pub(super) fn call<'a>(
         within: known.about.within,
         looks: known.about.looks,
         ids: known.about.ids,
+        files: &known.files,
     }
 }
 

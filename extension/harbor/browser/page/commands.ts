@@ -29,6 +29,18 @@ export interface Commands {
   veil: { over: "all" | "secrets" | "nothing" };
   /** Nothing is done but what comes with each answer. */
   note: Record<string, never>;
+  /** A piece, base64, of the nth file of a transfer. `site`: for which origin the files are. */
+  keep: { transfer: string; site: string | undefined; nth: number; file: FileFacts; data: string };
+  upload: { target: string | undefined; transfer: string; site: string | undefined };
+  /** `data`: kinds and texts. */
+  drop: { target: string; transfer: string; site: string | undefined; data: [string, string][] };
+}
+
+/** A file that comes, as it is told of. */
+export interface FileFacts {
+  name: string;
+  type: string;
+  size: number;
 }
 
 export interface Replies {
@@ -46,6 +58,10 @@ export interface Replies {
   has: { is: boolean };
   veil: { over: string };
   note: Record<string, never>;
+  /** How much of the file is there. */
+  keep: { has: number };
+  upload: Done;
+  drop: Done;
   /** In CSS pixels of the window; the page's size, and how many pixels of a picture one of them is. */
   place: { x: number; y: number; width: number; height: number; pageWidth: number; pageHeight: number; windowWidth: number; windowHeight: number; scrolledX: number; scrolledY: number; ratio: number };
 }

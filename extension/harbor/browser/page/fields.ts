@@ -46,7 +46,7 @@ function editable(element: Element): HTMLElement {
   if (element instanceof HTMLInputElement && ["checkbox", "radio", "button", "submit", "reset", "image", "hidden"].includes(element.type)) {
     throw new Failure("invalid", `${named(element)} is not a text field: use browser_click`);
   }
-  if (element instanceof HTMLInputElement && element.type === "file") throw new Failure("invalid", `${named(element)} takes a file, not text`);
+  if (element instanceof HTMLInputElement && element.type === "file") throw new Failure("invalid", `${named(element)} takes a file, not text: use browser_file_upload`);
   const isText = element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement || (element instanceof HTMLElement && element.isContentEditable);
   if (!isText) throw new Failure("invalid", `${named(element)} is not a text field`);
   if (element.matches(":disabled") || (isField(element) && "readOnly" in element && element.readOnly)) throw new Failure("disabled", `${named(element)} accepts no typed text`);

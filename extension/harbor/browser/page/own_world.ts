@@ -43,6 +43,7 @@ class OwnWorld {
     this.#undoing.push(this.#effects.begin(this.#instead));
     this.#answerDialogs();
     this.#watchWindows();
+    this.#watchSaving();
     this.#keepConsole();
     this.#keepErrors();
   }
@@ -99,6 +100,16 @@ class OwnWorld {
     this.#instead(window, "print", () => {
       if (this.#isTheirs()) return print.call(window);
       return this.#dialog("print", "", () => ({ value: undefined, said: "not printed" }));
+    });
+  }
+
+  /** Pages save what they have made by a link that is nowhere in them. */
+  #watchSaving(): void {
+    const { click } = HTMLElement.prototype;
+    const opened = () => this.#effects.opened();
+    this.#instead(HTMLElement.prototype, "click", function (this: HTMLElement) {
+      if (this instanceof HTMLAnchorElement && this.hasAttribute("download")) opened();
+      click.call(this);
     });
   }
 

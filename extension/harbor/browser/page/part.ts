@@ -7,6 +7,7 @@ import { changing } from "./change.ts";
 import { type Answer, type Command, type Commands, type Elsewhere, type Name, PART, type Replies } from "./commands.ts";
 import { turn } from "./effects.ts";
 import { Failure } from "./failure.ts";
+import { drop, keepPiece, upload } from "./files.ts";
 import { fill, selectOptions, type } from "./fields.ts";
 import { switchHighlight } from "./highlight.ts";
 import { pressKey } from "./keys.ts";
@@ -44,6 +45,9 @@ const ways: { [N in Name]: (options: Commands[N]) => Promise<Replies[N]> | Repli
   scroll,
   veil: async ({ over }) => (await veil(over), { over }),
   note: () => ({}),
+  keep: keepPiece,
+  upload: ({ target, ...what }) => upload(target === undefined ? undefined : resolve(target), what),
+  drop: ({ target, ...what }) => drop(resolve(target), what),
   has({ text, gone, target }) {
     if (target !== undefined) return { is: isThere(target) };
     // Else whether a secret has a letter could be asked, one after the other.
@@ -125,7 +129,7 @@ function pathFromTop(): number[] {
 const here = (): string => (self.origin === "null" ? location.href : self.origin);
 
 /** After these a page may well change any field. */
-const MOVES = new Set<Name>(["click", "key", "drag"]);
+const MOVES = new Set<Name>(["click", "key", "drag", "upload", "drop"]);
 
 async function run(command: Command): Promise<Answer | Elsewhere> {
   if (command.place !== undefined && command.place !== here()) return { elsewhere: here() };

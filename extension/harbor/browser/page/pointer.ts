@@ -150,7 +150,7 @@ function init({ x, y }: Point, modifiers: string[], more: MouseEventInit = {}): 
 /** Clicks, and says what received it and what changed. */
 export async function click(element: Element, { button, count, modifiers, at, answers = false }: Click): Promise<Change> {
   if (element.matches(":disabled") || element.getAttribute("aria-disabled") === "true") throw new Failure("disabled", `${named(element)} is disabled`);
-  if (element instanceof HTMLInputElement && element.type === "file") throw new Failure("unsupported", `${named(element)} opens a window of the browser's own, which no tool can use`);
+  if (element instanceof HTMLInputElement && element.type === "file") throw new Failure("unsupported", `${named(element)} opens a window of the browser's own, which no tool can use: browser_file_upload puts files into it`);
   const place = await pointAt(element, at);
   const receiver = elementAt(place.x, place.y) ?? element;
   const act = () => {
@@ -164,7 +164,8 @@ export async function click(element: Element, { button, count, modifiers, at, an
   return { ...change, lines: [`${receivedBy(receiver, element)} received it`, ...change.lines] };
 }
 
-const opensWindow = (receiver: Element): boolean => receiver.closest('a[target]:not([target="_self"])') !== null || receiver.closest("form[target]") !== null;
+/** Or saves what it leads to. */
+const opensWindow = (receiver: Element): boolean => receiver.closest('a[target]:not([target="_self"]), a[download]') !== null || receiver.closest("form[target]") !== null;
 
 function press(receiver: Element, place: Point, { button, modifiers, nth }: { button: Click["button"]; modifiers: string[]; nth: number }): void {
   const which = BUTTONS[button];

@@ -4,6 +4,7 @@ import type { Tool } from "../hand.ts";
 import { click } from "./click.ts";
 import { consoleMessages } from "./console_messages.ts";
 import { drag } from "./drag.ts";
+import { drop, fileUpload } from "./file_upload.ts";
 import { fillForm } from "./fill_form.ts";
 import { find } from "./find.ts";
 import { handleDialog } from "./handle_dialog.ts";
@@ -44,4 +45,6 @@ export const TOOLS: ReadonlyMap<string, Tool> = new Map([
   ["browser_network_request", networkRequest],
   ["browser_resize", resize],
   ["browser_close", close],
+  ["browser_file_upload", fileUpload],
+  ["browser_drop", drop],
 ]);

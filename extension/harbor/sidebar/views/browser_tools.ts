@@ -2,6 +2,7 @@
 //
 // Must never switch it on by itself: the browser asks for the permission at the person's click.
 
+import { askForDownloads, leaveDownloads } from "../../../shared/browser/downloads.ts";
 import { askForPages } from "../../../shared/browser/tabs.ts";
 import type { Fields } from "../../../shared/ports/wire.ts";
 import type { BrowserToolsView } from "../../browser/switch.ts";
@@ -15,6 +16,7 @@ import { hostOf } from "../site.ts";
 import { back } from "./head.ts";
 
 const SWITCH = "browser tools";
+const SWITCH_DOWNLOADS = "browser downloads";
 /** How it stands is read under another name: a click that comes meanwhile counts. */
 const READ = "browser tools there";
 /** Under this name a failure of the switch is said. */
@@ -35,6 +37,7 @@ export const browser: View<{ at: "browser" }> = {
       h("p", {}, browserSwitch(hands, view, "Let AI apps use this browser", false)),
       h("p.soft", { id: "browser-state" }, isOn ? "On. Harbor asks you at the first call of an app." : "Off."),
       failure(hands, SWITCH),
+      ...(isOn ? downloadsOf(hands, view) : []),
       ...(isOn ? sessionsOf(hands, view) : []),
       ...appsOf(hands, view),
     ];
@@ -47,6 +50,24 @@ export function browserSwitch(hands: Hands, view: BrowserToolsView, words: strin
   const change = () => hands.act(SWITCH, () => (isOn ? look(hands, { on: false }) : switchOn(hands, view)));
   const props = { class: short ? "switch short" : "switch", role: "switch", "aria-checked": String(isOn), "aria-label": short ? words : undefined, id: "browser-switch", key: "switch", busy: hands.isBusy(SWITCH) };
   return button(short ? "" : words, change, props);
+}
+
+/** Whether apps see what their tabs download. */
+function downloadsOf(hands: Hands, { downloads }: BrowserToolsView): Child[] {
+  const change = () => hands.act(SWITCH_DOWNLOADS, () => switchDownloads(hands, !downloads));
+  const props = { class: "switch", role: "switch", "aria-checked": String(downloads), id: "downloads-switch", key: "downloads", busy: hands.isBusy(SWITCH_DOWNLOADS) };
+  return [
+    h("p", { key: "downloads" }, button("Let them follow downloads", change, props)),
+    h("p.soft", { key: "about-downloads" }, "They see the downloads of their own tabs. Harbor asks you before an app gets a file."),
+    failure(hands, SWITCH_DOWNLOADS),
+  ];
+}
+
+/** The browser asks at the click that switches it on. */
+async function switchDownloads(hands: Hands, on: boolean): Promise<void> {
+  if (on && !(await askForDownloads())) hands.say("You did not give the browser's permission, so nothing has changed");
+  if (!on && !(await leaveDownloads())) hands.say("The browser did not take the permission back");
+  await look(hands, {});
 }
 
 /** Who would use it: an app that may use everything, or was given this browser. */

@@ -150,7 +150,7 @@ function refused({ ways }: Resolved): Child[] {
 /** `said`: what the person has filled in before, where that is kept. */
 function declared(one: Declared, group: "input" | "env" | "secret", said?: string): VNode {
   const { name, description, required, many, placeholder, choices, help_url } = one;
-  const hints = [description, many ? "One per line." : "", one.path ? "A whole path, such as /home/you/notes. It gets access to that, and to nothing else." : "", help_url === undefined ? "" : `See ${help_url}`];
+  const hints = [description, many ? "One per line." : "", one.path ? "A whole path, such as /home/me/notes. It gets access to that, and to nothing else." : "", help_url === undefined ? "" : `See ${help_url}`];
   const text = hints.filter((hint) => hint !== "").join(" ");
   const common = { name: `${group} ${name}`, autocomplete: "off", spellcheck: "false", placeholder: placeholder ?? one.default, required };
   return field({ id: `${group} ${name}`, label: labelOf(one), about: text === "" ? undefined : foreign(text), needed: required }, (props) => {

@@ -6,7 +6,7 @@
 import type { Approval, ApprovalField, StandingAnswer } from "../../../shared/protocol/generated/messages.ts";
 import { visible } from "../../../shared/text/visible.ts";
 import { type Guard, inertFor, mayAllow, pressed, stirred } from "../../consent/inert.ts";
-import { ANSWER_WORDS, LEAVES_WORDS, actWords, callerWords, cutWords, isCut } from "../../consent/words.ts";
+import { ANSWER_WORDS, FILES_WORDS, LEAVES_WORDS, actWords, callerWords, cutWords, isCut } from "../../consent/words.ts";
 import { type Child, type VNode, h } from "../dom.ts";
 import type { Hands, View } from "../hands.ts";
 import { button, empty, failure, foreign, lines, oneLine, waiting } from "../parts.ts";
@@ -107,7 +107,7 @@ function isInert(hands: Hands): boolean {
 }
 
 function question(hands: Hands, one: Approval, inert: boolean): VNode {
-  const { id, tool, why, private: names, fields, answers, state, since } = one;
+  const { id, tool, why, reason, private: names, fields, answers, state, since } = one;
   const whole = hands.state.approvals?.whole[id];
   const source = tool.slice(0, tool.indexOf("/"));
   const ordered = [...answers.filter((answer) => answer === "no"), ...answers.filter((answer) => answer !== "no")];
@@ -116,7 +116,7 @@ function question(hands: Hands, one: Approval, inert: boolean): VNode {
     { key: id, "data-question": id, tabindex: "-1", "aria-label": `Question about ${visible(tool).text}` },
     h("p.what", {}, oneLine(callerWords(one)), ` ${actWords(one)}`, h("span.name.mono", {}, oneLine(tool))),
     h("p", {}, `You are asked because ${why}.`, state === "missed" ? " Nobody answered in time: after a yes it runs when it is repeated." : ""),
-    names.length === 0 ? undefined : h("p", {}, LEAVES_WORDS[0], oneLine(source), LEAVES_WORDS[1], foreign(names.join(", "))),
+    names.length === 0 ? undefined : reason === "files" ? h("p", {}, FILES_WORDS, foreign(names.join(", "))) : h("p", {}, LEAVES_WORDS[0], oneLine(source), LEAVES_WORDS[1], foreign(names.join(", "))),
     whole === undefined ? argumentsOf(hands, id, fields) : lines(whole, "All arguments", Infinity),
     h("p.soft", {}, h("time", { datetime: new Date(since).toISOString() }, timeWords(since))),
     h("div.buttons", {}, ...ordered.flatMap((answer) => [answerButton(hands, one, answer, inert), ...(answer === "no" && isHeard(one) ? [because(hands, id)] : [])])),

@@ -1363,6 +1363,8 @@ export interface Requests {
     origin?: string;
     /** For a page: its tab. */
     tab_id?: number;
+    /** For a browser: the groups of tools that it can do besides those of every browser, such as `files`. */
+    groups?: string[];
   };
   /** Withdraws a source. Its open calls end at once. */
   source_unregister: {
@@ -1394,6 +1396,17 @@ export interface Requests {
     url?: string;
     /** The tab's title, or another text about the event. */
     title?: string;
+    /** For `download`: the download as it is now. */
+    download?: BrowserDownload;
+  };
+  /** Reads a piece of a file that a `source_call` of this connection carries. Only while that call is open. */
+  source_file: {
+    /** The call. */
+    call_id: string;
+    /** The place of the file in the call's `files`, from 0. */
+    file: number;
+    /** The byte at which the piece begins. */
+    offset: number;
   };
   /** Lists the tool sources that are no servers. */
   list_sources: Record<never, never>;
@@ -2517,6 +2530,11 @@ export interface Replies {
     verdict?: string;
     /** Why it is denied, as a sentence; absent when it is allowed. */
     reason?: string;
+  };
+  /** A piece of a file. */
+  source_file: {
+    /** Its bytes as base64: at most 512 KiB of them, none at the end of the file. */
+    data: string;
   };
   /** The tool sources that are no servers. */
   list_sources: {
@@ -4566,11 +4584,11 @@ export interface Approval {
   tool: string;
   /** The call's effect, as far as Harbor knows it: `reads`, `writes` or `destroys`. */
   effect: string;
-  /** Why the person is asked: `writes`, `untrusted` (it writes after the model has read untrusted text), `destroys`, `leaves`, `first_use` or `sampling` (its own words would go to a language model). */
+  /** Why the person is asked: `writes`, `untrusted` (it writes after the model has read untrusted text), `destroys`, `leaves`, `files` (files of the person's would be handed over), `first_use` or `sampling` (its own words would go to a language model). */
   reason: string;
   /** The reason as a sentence. */
   why: string;
-  /** For `leaves`: the names of the private data that would leave (`files`, `gmail`, `browser:mail.example`). */
+  /** For `leaves`: the names of the private data that would leave (`files`, `gmail`, `browser:mail.example`). For `files`: each file, with its size and whom it would reach. */
   private: Array<string>;
   /** The arguments, one key at a time, perhaps cut. `approvals_list` with the question's id gives them whole. */
   fields: Array<ApprovalField>;
@@ -4644,6 +4662,28 @@ export interface SourceError {
   code: string;
   /** A sentence. */
   message: string;
+}
+
+/** A download that began in a session's tab. */
+export interface BrowserDownload {
+  /** The browser's number of it. */
+  id: number;
+  /** Its address. */
+  url: string;
+  /** The path of the file that the browser saves. */
+  path: string;
+  /** The file's kind, such as `text/csv`. */
+  mime: string;
+  /** How many bytes have come. */
+  bytes: number;
+  /** How many bytes there will be; absent while nobody knows. */
+  total?: number;
+  /** `in_progress`, `complete` or `interrupted`. */
+  state: string;
+  /** Why it was interrupted, in the browser's word. */
+  error?: string;
+  /** True if nothing but this session can have begun it. */
+  own: boolean;
 }
 
 /** What went wrong, in a word. */

@@ -30,6 +30,11 @@ define_sent! {
         /// Why it is denied, as a sentence; absent when it is allowed.
         reason: Option<String>,
     }
+    /// A piece of a file.
+    "source_file" SourceFileResult {
+        /// Its bytes as base64: at most 512 KiB of them, none at the end of the file.
+        data: String,
+    }
     /// The tool sources that are no servers.
     "list_sources" ListSourcesResult {
         /// The sources, sorted by id.

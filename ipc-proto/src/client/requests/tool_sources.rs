@@ -1,6 +1,6 @@
 //! Requests about tool sources that a connection offers: today the browser in which Harbor's extension runs.
 
-use super::super::{SourceError, define_requests};
+use super::super::{BrowserDownload, SourceError, define_requests};
 use crate::field::JsonObject;
 use crate::json::Json;
 use crate::source_id::SourceId;
@@ -21,6 +21,8 @@ define_requests! {
         origin: Option<String>,
         /// For a page: its tab.
         tab_id: Option<u64>,
+        /// For a browser: the groups of tools that it can do besides those of every browser, such as `files`.
+        groups: Option<Vec<String>>,
     }
     /// Withdraws a source. Its open calls end at once.
     "source_unregister" SourceUnregister -> SourceUnregisterResult {
@@ -55,6 +57,17 @@ define_requests! {
         url: Option<String>,
         /// The tab's title, or another text about the event.
         title: Option<String>,
+        /// For `download`: the download as it is now.
+        download: Option<BrowserDownload>,
+    }
+    /// Reads a piece of a file that a `source_call` of this connection carries. Only while that call is open.
+    "source_file" SourceFile -> SourceFileResult {
+        /// The call.
+        call_id: String,
+        /// The place of the file in the call's `files`, from 0.
+        file: u64,
+        /// The byte at which the piece begins.
+        offset: u64,
     }
     /// Lists the tool sources that are no servers.
     "list_sources" ListSources -> ListSourcesResult {}

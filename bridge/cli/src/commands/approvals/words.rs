@@ -35,12 +35,15 @@ pub fn wanted(question: &Approval) -> String {
     }
 }
 
-/// The private data that would leave, and whom it would reach.
+/// The private data that would leave and whom it would reach, or the files that would be handed over.
 pub fn leaving(question: &Approval) -> Option<String> {
     let source = question.tool.split('/').next().unwrap_or_default();
-    (&*question.reason == "leaves").then(|| {
-        format!("this would tell {} something that comes from: {}", flatten(source), names(&question.private))
-    })
+    let names = names(&question.private);
+    match &*question.reason {
+        "leaves" => Some(format!("this would tell {} something that comes from: {names}", flatten(source))),
+        "files" => Some(format!("this would hand over: {names}")),
+        _ => None,
+    }
 }
 
 /// Private names in a line.
@@ -130,6 +133,7 @@ mod tests {
         };
         let said = "this would tell gmail something that comes from: files, browser:a.example";
         assert_eq!((of("leaves").as_deref(), of("writes")), (Some(said), None));
+        assert_eq!(of("files").as_deref(), Some("this would hand over: files, browser:a.example"));
     }
 
     #[test]

@@ -1,0 +1,59 @@
+// Whose a download is.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { DownloadView } from "../../shared/browser/downloads.ts";
+import type { TabView } from "../../shared/browser/tabs.ts";
+import { Downloads, type Told, whoseByAnswer } from "./downloads.ts";
+
+const SESSIONS = new Map([[1, "a"], [2, "a"], [3, "b"]]);
+const isSessions = (tabId: number) => SESSIONS.has(tabId);
+
+test("the tab that was answered with the address has the download; own where no other one was", () => {
+  const at = (tabId: number, url: string, ms = 0) => ({ tabId, url, at: ms });
+  const whose = (...answers: ReturnType<typeof at>[]) => whoseByAnswer("http://x/f#part", answers, isSessions, 5_000);
+  assert.deepEqual(whose(at(1, "http://x/f")), { tabId: 1, own: true });
+  assert.deepEqual(whose(at(1, "http://x/f"), at(9, "http://x/f")), { tabId: 1, own: false });
+  assert.deepEqual(whose(at(1, "http://x/f"), at(3, "http://x/f")), { tabId: 3, own: false });
+  assert.equal(whose(at(9, "http://x/f"), at(1, "http://x/g")), undefined);
+  assert.equal(whose(at(1, "http://x/f", -6_000)), undefined);
+});
+
+const tab = (id: number, url: string): TabView => ({ id, windowId: 1, url, title: "", active: false, loading: false });
+const download = (url: string, more: Partial<DownloadView> = {}): DownloadView => ({ id: 7, url, referrer: "", path: "/d/f.csv", mime: "text/csv", bytes: 3, state: "complete", isPrivate: false, ...more });
+
+/** What is told of a download that begins while these tabs are open. */
+async function toldOf(tabs: TabView[], one: DownloadView, acting?: number): Promise<[number, Told][]> {
+  const told: [number, Told][] = [];
+  const noted: string[] = [];
+  const around = { sessionOf: (id: number) => SESSIONS.get(id), tell: async (id: number, what: Told) => void told.push([id, what]), note: (_: number, event: string) => void noted.push(event) };
+  const downloads = new Downloads(around, async () => tabs);
+  if (acting !== undefined) downloads.acts(acting);
+  downloads.began(one);
+  await new Promise((done) => setTimeout(done));
+  assert.equal(noted.length, told.length);
+  return told;
+}
+
+test("what a page makes itself is of the session whose tab is there, unless the person may have begun it", async () => {
+  const blob = download("blob:http://x/1");
+  const [only] = await toldOf([tab(1, "http://x/p"), tab(9, "http://y/")], blob);
+  assert.deepEqual([only?.[0], only?.[1].own, only?.[1].path], [1, true, "/d/f.csv"]);
+  // The person has a page there, too.
+  const both = [tab(1, "http://x/p"), tab(9, "http://x/mine")];
+  assert.deepEqual(await toldOf(both, blob), []);
+  const [acting] = await toldOf(both, blob, 1);
+  assert.equal(acting?.[1].own, false);
+  // Two sessions: neither's alone.
+  const [other] = await toldOf([tab(1, "http://x/"), tab(3, "http://x/")], blob, 3);
+  assert.deepEqual([other?.[0], other?.[1].own], [3, false]);
+  const [data] = await toldOf([tab(2, "http://x/p")], download(`data:text/csv,${"x".repeat(9_000)}`, { referrer: "http://x/p" }));
+  assert.deepEqual([data?.[0], data?.[1].url.length], [2, 2_000]);
+  // It is not said from where.
+  const [somewhere] = await toldOf([tab(1, "http://x/"), tab(9, "about:newtab")], download("data:text/csv,1"));
+  assert.equal(somewhere?.[1].own, true);
+  const [maybe] = await toldOf([tab(1, "http://x/"), tab(9, "http://y/")], download("data:text/csv,1"), 1);
+  assert.equal(maybe?.[1].own, false);
+  assert.deepEqual(await toldOf([tab(1, "http://x/")], download("http://x/elsewhere")), []);
+  assert.deepEqual(await toldOf([tab(1, "http://x/")], { ...blob, isPrivate: true }), []);
+});
