@@ -98,7 +98,7 @@ test("no build can do more than it has to", () => {
 });
 
 test("docs/browser-tasks.md has each small task of the browser's tools", () => {
-  const tasks = ["tasks", "tasks_reading", "tasks_acting"].map((name) => files.find(({ file }) => file === `e2e/browser/${name}.ts`)?.text ?? "").join("\n");
+  const tasks = ["tasks", "tasks_reading", "tasks_acting", "packages"].map((name) => files.find(({ file }) => file === `e2e/browser/${name}.ts`)?.text ?? "").join("\n");
   const names = [...tasks.matchAll(/^ {4}name: ["`](.*)["`],$/gm)].map(([, name = ""]) => name.replace("${framework}", "react, vue, svelte"));
   const docs = readFileSync(join(__ROOT__, "../docs/browser-tasks.md"), "utf8");
   const rows = [...(docs.split("## Small tasks")[1] ?? "").matchAll(/^\| (.*?) \| .* \|$/gm)].map(([, task]) => task);

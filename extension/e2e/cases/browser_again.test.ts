@@ -1,8 +1,11 @@
 // Sessions in a browser: who comes back to theirs, and who does not.
 
 import assert from "node:assert/strict";
+import { readFile, readdir } from "node:fs/promises";
 import { describe, test } from "node:test";
-import { allowed, client } from "../browser/clients.ts";
+import { allowed, client, switchOn } from "../browser/clients.ts";
+import { until } from "../driver/browser.ts";
+import type { Harbor } from "../driver/harbor.ts";
 import { McpClient } from "../driver/mcp_client.ts";
 import { type World, inBrowsers } from "../driver/world.ts";
 
@@ -12,8 +15,40 @@ async function tabsOf(mcp: McpClient): Promise<string[]> {
   return structured["tabs"].map(({ url }: { url: string }) => new URL(url).pathname);
 }
 
+/** The native hosts of this Harbor that run: a browser starts each with the place of its manifest, or the id of an extension. */
+async function hostsOf({ dir }: Harbor): Promise<string[]> {
+  const all = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
+  const isHost = async (pid: string) => {
+    const read = (file: string) => readFile(`/proc/${pid}/${file}`, "utf8").catch(() => "");
+    return /harbor-bridge\0(chrome-extension:|[^\0]*\.json\0)/.test(await read("cmdline")) && (await read("environ")).includes(dir);
+  };
+  const are = await Promise.all(all.map(isHost));
+  return all.filter((_, at) => are[at]);
+}
+
 for (const inBrowser of inBrowsers) {
   describe(inBrowser.name, () => {
+    test("however often the background starts anew, one native host is left", () =>
+      inBrowser.run(
+        async (world: World) => {
+          const { browser, harbor } = world;
+          const panel = await switchOn(world);
+          assert.equal((await hostsOf(harbor)).length, 1);
+          for (let time = 0; time < 5; time += 1) {
+            const before = await hostsOf(harbor);
+            await browser.endBackgrounds(panel);
+            await panel.run("location.reload(); return true").catch(() => true);
+            // The new one is another one, and alone.
+            await until("one native host", async () => {
+              const now = await hostsOf(harbor);
+              return (now.length === 1 && now[0] !== before[0]) || undefined;
+            });
+            await until("the tools", async () => (await harbor.cli("tools", "browser").catch(() => "")).includes("browser_snapshot") || undefined);
+          }
+        },
+        { mayUsePages: true },
+      ));
+
     test("an AI client that comes back goes on in its tabs, and nobody else does", () =>
       inBrowser.run(
         async (world: World) => {

@@ -31,3 +31,21 @@ test("no two documents get one number, whichever background gives it", async () 
   }
   assert.equal(new Set(numbers.values()).size, 15);
 });
+
+test("what has just answered is not asked whether it does, but before an action", async () => {
+  let asked = 0;
+  const executeScript = async ({ args }: { args: [{ command: Command } | null] }) => {
+    const command = args[0]?.command;
+    if (command === undefined) asked += 1;
+    return [{ result: command === undefined ? true : { generation: command.generation, secrets: [], notes: [], reply: { lines: [] } } }];
+  };
+  Object.assign(globalThis, { chrome: { scripting: { executeScript } } });
+  const surely = { tell: () => undefined, leaves: () => ({ gone: new Promise<void>(() => undefined), stop: () => undefined }), allowed: async () => "https://a.example", may: async () => true };
+  const documents = new Documents(surely, { get: async () => undefined, set: async () => undefined });
+  for (let time = 0; time < 3; time += 1) await documents.run(1, 0, "note", {});
+  assert.equal(asked, 1);
+  await documents.run(1, 0, "hover", { target: "e1" });
+  assert.equal(asked, 2);
+  await documents.run(1, 5, "note", {});
+  assert.equal(asked, 3);
+});

@@ -22,6 +22,13 @@ const TIMES = 5;
 const ANSWER_MS = 2_000;
 const LOADING_MS = 10_000;
 
+/** A document that has answered so short a time ago is not asked whether it does, in milliseconds; before an action it is. */
+const FRESH_MS = 50;
+const ACTIONS: ReadonlySet<Name> = new Set<Name>(["click", "hover", "type", "key", "select", "fill", "drag", "scroll"]);
+
+/** Of so many documents it is kept when they have answered. */
+const MOST_ANSWERED = 200;
+
 /** The page answers nothing: what else there is to say of it is not asked of it. */
 export class Silent extends ToolError {}
 
@@ -52,6 +59,8 @@ export class Documents {
   #last = 0;
   /** Where the document with this number was when it last answered. */
   readonly #places = new Map<number, { tabId: number; frameId: number }>();
+  /** When the document of a frame has answered last. */
+  readonly #answered = new Map<string, number>();
   /** What the documents have in their secret fields. */
   readonly secrets = new Secrets();
   highlight = true;
@@ -66,7 +75,7 @@ export class Documents {
   async run<N extends Name>(tabId: number, frameId: number, name: N, options: Commands[N]): Promise<Replies[N]> {
     // What may not be read is veiled, too; that tells nothing of it.
     await (this.#begun ??= this.#begin());
-    await this.awake(tabId, frameId);
+    await this.awake(tabId, frameId, !ACTIONS.has(name));
     let place = name === "veil" ? undefined : ((await this.#surely.allowed(tabId)) ?? "");
     for (let time = 0; time < TIMES; time += 1) {
       // Others may ask for the first time of another document meanwhile.
@@ -95,13 +104,14 @@ export class Documents {
    * Fails where a page answers nothing at all. Asked before anything else is: what waits in such a page would be done whenever it
    * wakes, long after somebody was told that it was not.
    */
-  async awake(tabId: number, frameId: number): Promise<void> {
+  async awake(tabId: number, frameId: number, isFreshEnough = true): Promise<void> {
+    if (isFreshEnough && performance.now() - (this.#answered.get(`${tabId} ${frameId}`) ?? -FRESH_MS) < FRESH_MS) return;
     const leaves = this.#surely.leaves(tabId, frameId);
     // Where it cannot be asked, or went away meanwhile, that is said of what is asked next.
     const answer = runIn(tabId, frameId, () => true, null).then(() => true, () => true);
     const isAwake = (ms: number) => Promise.race([answer, leaves.gone.then(() => true), passed(ms)]);
     try {
-      if (await isAwake(ANSWER_MS)) return;
+      if (await isAwake(ANSWER_MS)) return void this.#note(tabId, frameId);
       const tab = await tabOf(tabId);
       if (tab?.loading && (await isAwake(LOADING_MS - ANSWER_MS))) return;
     } finally {
@@ -118,7 +128,15 @@ export class Documents {
     return answer;
   }
 
+  #note(tabId: number, frameId: number): void {
+    this.#answered.set(`${tabId} ${frameId}`, performance.now());
+    // Pages come and go: the oldest says nothing any more.
+    const [oldest] = this.#answered.keys();
+    if (this.#answered.size > MOST_ANSWERED && oldest !== undefined) this.#answered.delete(oldest);
+  }
+
   #replied<N extends Name>(tabId: number, frameId: number, answer: Answer<N>): Replies[N] {
+    this.#note(tabId, frameId);
     this.#places.set(answer.generation, { tabId, frameId });
     this.secrets.note(tabId, frameId, answer.secrets);
     for (const note of answer.notes) this.#surely.tell(tabId, note);
@@ -126,10 +144,11 @@ export class Documents {
     return this.secrets.without([tabId], answer.reply);
   }
 
-  /** Has each document of a tab that may be read say what stands in its secret fields: any other of them may have been given it. */
-  async noteSecrets(tabId: number, mayRead: (url: string) => Promise<boolean>): Promise<void> {
+  /** `known`: the frames that may be read, where they were listed a moment ago. Has each document of a tab that may be read say what stands in its secret fields: any other of them may have been given it. */
+  async noteSecrets(tabId: number, mayRead: (url: string) => Promise<boolean>, known?: number[]): Promise<void> {
     const note = (frameId: number) => this.run(tabId, frameId, "note", {});
-    const all = this.frames(tabId, mayRead).then((frames) => Promise.allSettled([0, ...frames].map(note)));
+    const frames = known === undefined ? this.frames(tabId, mayRead) : Promise.resolve(known);
+    const all = frames.then((frames) => Promise.allSettled([0, ...frames].map(note)));
     // What has gone, or does not answer, has nothing to say; a frame holds nothing up longer than a page does.
     await Promise.race([all.catch(() => undefined), passed(ANSWER_MS)]);
   }

@@ -8,7 +8,8 @@ import { KEPT } from "./page/commands.ts";
 import { placeOf } from "./places.ts";
 
 export interface KeptByPage {
-  dialogs: { kind: string; message: string; answer: string }[];
+  /** `planned`: its answer was decided before. */
+  dialogs: { kind: string; message: string; answer: string; planned: boolean }[];
   console: { level: string; text: string; at: number }[];
 }
 
@@ -28,9 +29,9 @@ const MOST_MESSAGES = 500;
 /** What was kept, without values of secret fields. Nothing of a document that is another one by now. */
 export async function keptBy(where: Where): Promise<KeptByPage> {
   const { tab, documents, mayUse } = where;
-  const all = await inAll(where, readKept, {});
+  const { all, frames } = await inAll(where, readKept, {});
   // After it was read: what a page shows and says may have come into its fields a moment ago.
-  await documents.noteSecrets(tab.id, mayUse);
+  await documents.noteSecrets(tab.id, mayUse, frames);
   const dialogs = all.flatMap((kept) => kept?.dialogs ?? []);
   // The answer was for one question, whichever frame asked it.
   if (all.length > 1 && dialogs.some(({ kind }) => kind === "confirm" || kind === "prompt")) await setNext(where, undefined);
@@ -42,13 +43,13 @@ export async function keptBy(where: Where): Promise<KeptByPage> {
 export const setNext = async (where: Where, next: Next | undefined): Promise<void> => void (await inAll(where, putNext, { next: next ?? null }));
 
 /** Has something done in the own world of the page, and of all frames in it that may be read. */
-async function inAll<A, R>({ tab: { id, url }, documents, mayUse }: Where, run: (argument: A & { name: string; places: string[] }) => R, argument: A): Promise<(Awaited<R> | undefined)[]> {
-  const frames = (await documents.judgedFrames(id, mayUse)).filter(({ frameId, may }) => may && frameId !== 0);
+async function inAll<A, R>({ tab: { id, url }, documents, mayUse }: Where, run: (argument: A & { name: string; places: string[] }) => R, argument: A): Promise<{ all: (Awaited<R> | undefined)[]; frames: number[] }> {
   const given = (urls: string[]) => ({ ...argument, name: KEPT, places: urls.map(placeOf) });
   const top = runIn(id, 0, run, given([url]), false).catch(() => undefined);
+  const frames = (await documents.judgedFrames(id, mayUse)).filter(({ frameId, may }) => may && frameId !== 0);
   const late = new Promise<[]>((resolve) => setTimeout(() => resolve([]), FRAMES_MS));
   const inner = frames.length === 0 ? [] : Promise.race([runInEach(id, frames.map(({ frameId }) => frameId), run, given(frames.map((frame) => frame.url))), late]);
-  return [await top, ...(await inner)];
+  return { all: [await top, ...(await inner)], frames: frames.map(({ frameId }) => frameId) };
 }
 
 /** Runs in the page's world: takes the dialogs, and copies what is in the console. */
@@ -59,7 +60,7 @@ function readKept({ name, places }: { name: string; places: string[] }): KeptByP
   if (kept === undefined) return undefined;
   const words = (value: unknown) => String(value).slice(0, 2_000);
   return {
-    dialogs: kept.dialogs.splice(0).map(({ kind, message, answer }) => ({ kind: words(kind), message: words(message), answer: words(answer) })),
+    dialogs: kept.dialogs.splice(0).map(({ kind, message, answer, planned }) => ({ kind: words(kind), message: words(message), answer: words(answer), planned: planned === true })),
     console: kept.console.slice(-500).map(({ level, text, at }) => ({ level: words(level), text: words(text), at: Number(at) })),
   };
 }

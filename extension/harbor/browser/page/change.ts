@@ -7,6 +7,7 @@ import { LONGEST_TITLE, shortened } from "./bound.ts";
 import { selected } from "./caret.ts";
 import { begin, end, hasOpened, isUnderWay, turn } from "./effects.ts";
 import { Leaving } from "./leaving.ts";
+import { catchUp, noteFocus } from "./focus.ts";
 import { isField, nameOf, roleOf } from "./roles.ts";
 import { focused } from "./tree.ts";
 
@@ -32,11 +33,14 @@ export async function changing(act: () => Promise<void> | void, { answers = fals
   });
   observer.observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
   const leaving = new Leaving();
+  noteFocus();
   begin();
   try {
     await act();
     end();
+    catchUp();
     await quiet(() => seen.records, answers);
+    catchUp();
   } finally {
     end();
     observer.disconnect();

@@ -27,12 +27,41 @@ export function leaveFocus(): void {
   if (at instanceof HTMLElement && at !== document.body) moved(() => at.blur());
 }
 
+/** What the page moves the focus to by itself at an event: in a tab that nobody uses it would not hear of that. */
+export function following(act: () => boolean): boolean {
+  let goesOn = false;
+  moved(() => {
+    goesOn = act();
+  });
+  return goesOn;
+}
+
+/** An action begins: what the page did before is not told as its effect. */
+export const noteFocus = (): unknown => (known = focused());
+
+const isSomething = (element: Element | null): element is Element => element !== null && element !== document.body && element !== document.documentElement;
+
+/** Where the focus was when the page was last told: a page may move it later, by a timer of its own. */
+let known: Element | null = null;
+
+/** Tells the page where it has moved the focus itself, as far as nobody has. */
+export function catchUp(): void {
+  const [before, now] = [known, focused()];
+  if (before === now || document.hasFocus()) return;
+  known = now;
+  tellOfMove(before, now, new Set());
+}
+
 function moved(go: () => void): void {
   const before = focused();
   const heard = heardDuring(go);
   const now = focused();
-  if (now === before) return;
-  const isSomething = (element: Element | null): element is Element => element !== null && element !== document.body && element !== document.documentElement;
+  known = now;
+  if (now !== before) tellOfMove(before, now, heard);
+  known = focused();
+}
+
+function tellOfMove(before: Element | null, now: Element | null, heard: Set<string>): void {
   if (isSomething(before) && before.isConnected) {
     if (isField(before)) tellChange(before, heard.has("change"));
     if (!heard.has("blur")) tell(before, ["blur", "focusout"], now);

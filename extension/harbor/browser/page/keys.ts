@@ -4,7 +4,7 @@
 // press a key of the browser's own, or touch the clipboard.
 
 import { Failure } from "./failure.ts";
-import { focusOn, noteEdit, noteTold } from "./focus.ts";
+import { focusOn, following, noteEdit, noteTold } from "./focus.ts";
 import { moveBy } from "./key_acts.ts";
 import { charNumber, keyNumber } from "./key_numbers.ts";
 import { isField } from "./roles.ts";
@@ -37,7 +37,7 @@ export async function pressKey(text: string): Promise<boolean> {
     ...{ ctrlKey: modifiers.has("Control"), shiftKey: modifiers.has("Shift"), altKey: modifiers.has("Alt"), metaKey: modifiers.has("Meta") },
   };
   const numbered = (type: string, number: number, charCode = 0) => new KeyboardEvent(type, { ...init, keyCode: number, which: number, charCode });
-  let goesOn = target.dispatchEvent(numbered("keydown", keyNumber(key)));
+  let goesOn = following(() => target.dispatchEvent(numbered("keydown", keyNumber(key))));
   const isPlain = !modifiers.has("Control") && !modifiers.has("Meta") && !modifiers.has("Alt");
   if (goesOn && isPlain && (key.length === 1 || key === "Enter")) goesOn = target.dispatchEvent(numbered("keypress", charNumber(key), charNumber(key)));
   const isWhole = !goesOn || (await act(target, key, modifiers, isPlain));

@@ -11,7 +11,8 @@ import { KEPT } from "./commands.ts";
 import { Effects, type Instead } from "./own_effects.ts";
 
 interface Kept {
-  dialogs: { kind: string; message: string; answer: string }[];
+  /** `planned`: its answer was decided before. */
+  dialogs: { kind: string; message: string; answer: string; planned: boolean }[];
   console: { level: string; text: string; at: number }[];
   /** How the next question is answered; once. */
   next: { accept: boolean; text?: string } | undefined;
@@ -19,6 +20,8 @@ interface Kept {
   isOurs: boolean;
   /** Puts everything back as the page would have it. */
   undo(): void;
+  /** A value as JSON, by functions of before the page's scripts; fails where it is longer than so many characters. */
+  written(value: unknown, most: number): string;
 }
 
 /** How long it stays where nobody says whose the tab is, in milliseconds. */
@@ -30,7 +33,7 @@ const LONGEST = 2_000;
 const cut = (text: string): string => (text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text);
 
 class OwnWorld {
-  readonly #kept: Kept = { dialogs: [], console: [], next: undefined, isOurs: false, undo: () => this.#undo() };
+  readonly #kept: Kept = { dialogs: [], console: [], next: undefined, isOurs: false, undo: () => this.#undo(), written };
   readonly #effects = new Effects();
   readonly #undoing: (() => void)[] = [];
   #isOver = false;
@@ -73,7 +76,7 @@ class OwnWorld {
     const how = this.#kept.next;
     if (kind !== "alert") this.#kept.next = undefined;
     const { value, said } = answer(how);
-    this.#keep(this.#kept.dialogs, { kind, message: cut(String(message ?? "")), answer: said });
+    this.#keep(this.#kept.dialogs, { kind, message: cut(String(message ?? "")), answer: said, planned: kind !== "alert" && how !== undefined });
     return value;
   }
 
@@ -118,7 +121,7 @@ class OwnWorld {
     this.#instead(window, "open", (...how: Parameters<typeof open>) => {
       const opened = open.apply(window, how);
       if (opened !== null) this.#effects.opened();
-      else this.#keep(this.#kept.dialogs, { kind: "popup", message: cut(String(how[0] ?? "")), answer: "stopped by the browser" });
+      else this.#keep(this.#kept.dialogs, { kind: "popup", message: cut(String(how[0] ?? "")), answer: "stopped by the browser", planned: false });
       return opened;
     });
   }
@@ -147,6 +150,22 @@ class OwnWorld {
       window.removeEventListener("unhandledrejection", rejected);
     });
   }
+}
+
+const { stringify } = JSON;
+const [ErrorOf, textOf] = [Error, String];
+
+function written(value: unknown, most: number): string {
+  if (value instanceof ErrorOf) return cut(`${value.name}: ${value.message}`);
+  let length = 0;
+  const count = (key: string, part: unknown): unknown => {
+    length += key.length + (typeof part === "string" ? part.length : 4);
+    if (length > most) throw new ErrorOf(`the value is longer than ${most} characters as JSON: return less`);
+    return typeof part === "bigint" || typeof part === "symbol" || typeof part === "function" ? textOf(part) : part;
+  };
+  const text = stringify(value, count) ?? "undefined";
+  if (text.length > most) throw new ErrorOf(`the value is longer than ${most} characters as JSON: return less`);
+  return text;
 }
 
 function shown(value: unknown): string {

@@ -11,7 +11,8 @@ import { caretTo, selectBetween, selectWord } from "./caret.ts";
 import { type Change, changing } from "./change.ts";
 import type { Offset } from "./commands.ts";
 import { Failure } from "./failure.ts";
-import { focusOn, leaveFocus } from "./focus.ts";
+import { focusOn, following, leaveFocus } from "./focus.ts";
+import { endsOf, isVeiled } from "./hiding.ts";
 import { highlight } from "./highlight.ts";
 import { refOf } from "./refs.ts";
 import { nameOf, roleOf } from "./roles.ts";
@@ -52,10 +53,23 @@ export async function pointAt(element: Element, offset?: Offset): Promise<Point>
     await still(box);
     seen = look(element, box, offset);
   }
+  for (const begun = performance.now(); !("at" in seen) && seen.inFront !== null && performance.now() - begun < goesWithin(seen.inFront); ) {
+    await pause(50);
+    seen = look(element, box, offset);
+  }
   if ("at" in seen) return seen.at;
   if (seen.places === 0) throw new Failure("hidden", `${named(element)} has no area in the page to point at`);
   const { inFront } = seen;
   throw new Failure("covered", inFront === null ? `${named(element)} is outside of the window and cannot be scrolled to` : `${named(element)} is covered by ${named(cover(inFront))}: close that first, or scroll`);
+}
+
+/** How long what is in front may take to go away, in milliseconds: pages take it out by timers, which run once a second in a tab that nobody looks at. */
+const goesWithin = (inFront: Element): number => (isFading(inFront) ? 3_000 : document.visibilityState === "visible" ? 400 : 2_500);
+
+/** True for what nobody sees, or what will not be seen once its animation has ended. */
+function isFading(inFront: Element | null): boolean {
+  for (let at = inFront; at !== null; at = parentOf(at)) if (isVeiled(at, getComputedStyle(at)) || endsOf(at, "opacity").some((value) => Number(value) === 0)) return true;
+  return false;
 }
 
 /** Its middle is in the middle of what shows it, or the place of it that is meant. */
@@ -94,7 +108,7 @@ const isInside = ({ top, left, bottom, right }: DOMRect): boolean => top >= 0 &&
 
 /** The nearest thing around it that has a role: a dialog rather than a nameless box in it. */
 function cover(element: Element): Element {
-  for (let at: Element | null = element; at !== null; at = parentOf(at)) if (roleOf(at) !== "generic") return at;
+  for (let at: Element | null = element; at !== null && at !== document.body && at !== document.documentElement; at = parentOf(at)) if (roleOf(at) !== "generic") return at;
   return element;
 }
 
@@ -171,16 +185,16 @@ function press(receiver: Element, place: Point, { button, modifiers, nth }: { bu
   const which = BUTTONS[button];
   const down = init(place, modifiers, { button: which, buttons: button === "left" ? 1 : button === "right" ? 2 : 4, detail: nth });
   const up = init(place, modifiers, { button: which, buttons: 0, detail: nth });
-  receiver.dispatchEvent(new PointerEvent("pointerdown", down));
+  following(() => receiver.dispatchEvent(new PointerEvent("pointerdown", down)));
   // Where the page wants to keep the focus it says so here.
-  if (receiver.dispatchEvent(new MouseEvent("mousedown", down))) {
+  if (following(() => receiver.dispatchEvent(new MouseEvent("mousedown", down)))) {
     focusFor(receiver);
     if (button === "left" && nth === 1) caretTo(place, modifiers.includes("Shift"));
     if (button === "left" && nth === 2) selectWord(place);
   }
-  receiver.dispatchEvent(new PointerEvent("pointerup", up));
-  receiver.dispatchEvent(new MouseEvent("mouseup", up));
-  if (button === "left") receiver.dispatchEvent(new PointerEvent("click", up));
+  following(() => receiver.dispatchEvent(new PointerEvent("pointerup", up)));
+  following(() => receiver.dispatchEvent(new MouseEvent("mouseup", up)));
+  if (button === "left") following(() => receiver.dispatchEvent(new PointerEvent("click", up)));
   else receiver.dispatchEvent(new PointerEvent("auxclick", up));
   if (button === "right") receiver.dispatchEvent(new PointerEvent("contextmenu", up));
 }

@@ -65,7 +65,7 @@ function asked(target: HTMLElement, inputType: string, data: string | null, run:
   if (__BROWSER__ === "chrome") {
     question = new InputEvent("beforeinput", { inputType, data, bubbles: true, cancelable: true, composed: true });
     if (!target.dispatchEvent(question)) return "refused";
-    return run() ? "done" : "failed";
+    return (inputType === "insertText" && !isField(target) ? asText(target, data ?? "") : undefined) ?? (run() ? "done" : "failed");
   }
   const hear = (event: Event) => (question ??= event);
   window.addEventListener("beforeinput", hear, true);
@@ -75,6 +75,16 @@ function asked(target: HTMLElement, inputType: string, data: string | null, run:
   } finally {
     window.removeEventListener("beforeinput", hear, true);
   }
+}
+
+/** By the event of the text itself, which editors of React take; the browser writes at it what no editor takes. */
+function asText(editor: HTMLElement, text: string): Came | undefined {
+  const before = editor.textContent;
+  const event = document.createEvent("TextEvent") as Event & { initTextEvent?(type: string, bubbles: boolean, cancelable: boolean, view: Window, data: string): void };
+  event.initTextEvent?.("textInput", true, true, window, text);
+  if (event.type !== "textInput") return undefined;
+  if (!editor.dispatchEvent(event)) return "refused";
+  return editor.textContent === before ? undefined : "done";
 }
 
 /** As typing would, by the element's own setter: frameworks put theirs in front of it. */
