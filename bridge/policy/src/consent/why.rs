@@ -17,6 +17,8 @@ pub enum Why {
     FirstUse,
     /// A server wants a language model's answer.
     Sampling,
+    /// The model proposes a plan.
+    Plan,
 }
 
 impl Why {
@@ -30,6 +32,7 @@ impl Why {
             Self::Leaves => "leaves",
             Self::FirstUse => "first_use",
             Self::Sampling => "sampling",
+            Self::Plan => "plan",
         }
     }
 
@@ -43,6 +46,7 @@ impl Why {
             Self::Leaves => "private data would leave",
             Self::FirstUse => "you have not let it use this yet",
             Self::Sampling => "it wants a language model of yours to answer it",
+            Self::Plan => "within this plan it would act without asking, until it has answered",
         }
     }
 }

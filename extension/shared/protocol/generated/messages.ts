@@ -1127,7 +1127,7 @@ export interface Requests {
     system_prompt?: string;
     /** The model, as `provider:model`; absent: the default model. */
     model?: string;
-    /** `ask` (default), `auto` or `reads`, as in `ChatSession`. With `reads`, a call about which the person would be asked is refused. */
+    /** `ask` (default), `plan`, `auto` or `reads`, as in `ChatSession`. With `reads`, a call about which the person would be asked is refused. */
     mode?: string;
     /** True: the session is never written to disk, and ends with the bridge. */
     private?: boolean;
@@ -1150,6 +1150,8 @@ export interface Requests {
     max_tool_calls?: number;
     /** The most tokens of each answer of the model. */
     max_tokens?: number;
+    /** As in `mcp_call_tool`, for the calls of the turn: what their servers ask comes as `ask` pushes, as long as this request is open. */
+    answers?: { [name: string]: Json };
   };
   /** Fetches a page, a text or a picture of the web for a message: in a process of its own that runs for this only, in the sandbox of installers. Of a page comes its readable text. Nothing of it is kept. `cancel` ends it. */
   chat_fetch_page: {
@@ -4336,7 +4338,7 @@ export interface ChatSession {
   systemPrompt?: string;
   /** The model, as `provider:model`; absent: the default model. */
   model?: string;
-  /** `ask`: tools that only read run; every other call asks the person. `reads`: every other call is refused. `auto`: everything runs, unless data would leave. */
+  /** `ask`: tools that only read run; every other call asks the person. `reads`: every other call is refused. `plan`: as `ask`, but the model can propose a plan; what writes within the approved plan runs. `auto`: everything runs, unless data would leave. */
   mode: string;
   /** True if the session is in the bridge's memory only and never written to disk. */
   private: boolean;
@@ -4428,7 +4430,7 @@ export interface SessionUpdates {
   enabledServers?: Array<string>;
   /** The new model, as `provider:model`; an empty text: the default model. */
   model?: string;
-  /** The new mode: `ask`, `auto` or `reads`. */
+  /** The new mode: `ask`, `plan`, `auto` or `reads`. */
   mode?: string;
   /** True: the session is pinned. False: it is not any more. */
   pinned?: boolean;
@@ -4558,11 +4560,11 @@ export interface Approval {
   session_id?: string;
   /** The call's id in its turn. */
   call_id?: string;
-  /** The tool, `server/tool`. */
+  /** The tool, `server/tool`; `update_plan` for a plan of the person's model. */
   tool: string;
   /** The call's effect, as far as Harbor knows it: `reads`, `writes` or `destroys`. */
   effect: string;
-  /** Why the person is asked: `writes`, `untrusted` (it writes after the model has read untrusted text), `destroys`, `leaves`, `first_use` or `sampling` (its own words would go to a language model). */
+  /** Why the person is asked: `writes`, `untrusted` (it writes after the model has read untrusted text), `destroys`, `leaves`, `first_use`, `sampling` (its own words would go to a language model) or `plan`. With `plan`, the arguments are the sites, servers and kinds of action that a model wants for its turn. */
   reason: string;
   /** The reason as a sentence. */
   why: string;
@@ -4592,13 +4594,13 @@ export interface ApprovalField {
 export interface StandingAnswer {
   /** The answer's id, for `approvals_revoke`. */
   id: string;
-  /** `once` (a call that was missed), `chat_tool`, `chat_server`, `flow`, `pair`, `ten_minutes` or `always`. */
+  /** `once` (a call that was missed), `chat_tool`, `chat_server`, `flow`, `pair`, `ten_minutes`, `always` or `plan` (what writes within a plan, until the turn ends). */
   covers: string;
   /** The principal whose calls it covers: `owner`, an origin, `client://NAME` or `server:NAME`. */
   principal: string;
   /** The session, if the answer covers one session only. */
   session_id?: string;
-  /** The tool as `server/tool`, or the source. */
+  /** The tool as `server/tool`, or the source; for a plan, all that it names. */
   what: string;
   /** For `flow` and `pair`: the private data that may leave. */
   private: Array<string>;
