@@ -43,6 +43,8 @@ pub enum Say {
     Text(String),
     /// Wants these tools called: id, name, the text of the arguments.
     Calls(Vec<(&'static str, String, String)>),
+    /// Says this, and ends with another word than that it is done (format `chat`): `length`, `content_filter`.
+    Ends(String, &'static str),
     /// Says a piece, and nothing more until the connection ends.
     Hang,
     /// Says a piece, and the connection breaks.
@@ -309,6 +311,11 @@ fn speak(asked: &Asked, stream: &mut TcpStream, say: Say, left: &AtomicUsize) ->
                 format.text(stream, piece);
             }
             format.end(stream, false)
+        }
+        Say::Ends(text, finish) => {
+            format.text(stream, &text);
+            format.delta(stream, &json!({}), Some(finish));
+            event(stream, "data: [DONE]\n\n")
         }
         Say::Calls(calls) => {
             for (at, (id, name, arguments)) in calls.iter().enumerate() {

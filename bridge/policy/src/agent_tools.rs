@@ -186,7 +186,10 @@ mod tests {
         let (lazy, names) = offered(&many("s", MOST), 100_000, "");
         assert_eq!((lazy, names.len()), (false, MOST + 1));
         let (lazy, names) = offered(&many("s", MOST + 1), 100_000, "");
-        assert_eq!((lazy, names), (true, meta::RESERVED.map(String::from).to_vec()));
+        assert_eq!(
+            (lazy, names),
+            (true, meta::RESERVED[..4].iter().copied().map(String::from).collect::<Vec<_>>())
+        );
     }
 
     #[test]

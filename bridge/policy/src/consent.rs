@@ -9,6 +9,7 @@
 //!  who                  reads   writes                                 destroys   leaves
 //!  the person, typed    run     run                                    run        run
 //!  the person, ask      run     ask                                    ask        ask
+//!  the person, plan     run     run within the plan, else ask          ask        ask
 //!  the person, auto     run     ask after untrusted text, see below    ask        ask
 //!  the person, reads    run     refuse                                 refuse     refuse
 //!  a run of an origin   run     ask after untrusted text               ask        ask
@@ -32,6 +33,7 @@ use crate::access::Right;
 
 pub mod addresses;
 pub mod answers;
+pub mod approved_plans;
 mod call;
 pub mod compact;
 pub mod facts;
@@ -148,7 +150,7 @@ impl Refused {
             Self::Nobody(Why::Destroys) => {
                 "It may delete or overwrite something, and nobody is here to approve it."
             }
-            Self::Nobody(Why::Writes | Why::Untrusted | Why::FirstUse | Why::Sampling) => {
+            Self::Nobody(Why::Writes | Why::Untrusted | Why::FirstUse | Why::Sampling | Why::Plan) => {
                 "It changes something, and nobody is here to approve it."
             }
         }
@@ -178,10 +180,13 @@ pub fn judge(who: Who, call: &Call<'_>, before: &Before<'_>) -> Verdict {
     let Some(mut why) = why else { return run(is_typed) };
     let read = if leaving { before.read.private.clone() } else { Names::new() };
     let private: Names = read.union(call.files).cloned().collect();
-    if before.answers.covers(call, why, &private, before.now) {
+    let is_planned = |why| who == Who::Person(Mode::Plan) && before.answers.plans.cover(call, why);
+    let covers =
+        |why, private: &Names| before.answers.covers(call, why, private, before.now) || is_planned(why);
+    if covers(why, &private) {
         // A flow lets private data leave; it does not let anything be changed.
         match change.filter(|_| why.is_leaving()) {
-            Some(change) if !before.answers.covers(call, change, &Names::new(), before.now) => why = change,
+            Some(change) if !covers(change, &Names::new()) => why = change,
             _ => return run(is_typed),
         }
     }
@@ -235,7 +240,7 @@ fn changes(who: Who, call: &Call<'_>, read: &Read) -> Option<Why> {
         (Effect::Reads, _) | (_, Who::Typed) => None,
         (Effect::Destroys, _) => Some(Why::Destroys),
         (Effect::Writes, _) if keeps_to_itself => None,
-        (Effect::Writes, Who::Person(Mode::Ask | Mode::Reads)) => Some(Why::Writes),
+        (Effect::Writes, Who::Person(Mode::Ask | Mode::Plan | Mode::Reads)) => Some(Why::Writes),
         (Effect::Writes, Who::Person(Mode::Auto) | Who::Run) => read.untrusted.then_some(Why::Untrusted),
         (Effect::Writes, Who::Page | Who::Client { .. }) => None,
     }

@@ -67,7 +67,7 @@ pub enum Event {
     },
     /// It has not.
     Failed,
-    /// It has not: the provider refuses the request as it was, and the driver has given it this form.
+    /// It has not, or not as it had to: the driver has given the request this form.
     Adapted(RequestForm),
     /// A call was looked at.
     Judged(usize, Verdict),
@@ -88,6 +88,8 @@ pub enum RequestForm {
     Shorter,
     /// Without tools of the provider's kind: the model is told of them in words.
     InWords,
+    /// A step that has to be a call: an answer that had to call a tool has called none.
+    ForcedCall,
 }
 
 /// The decision about a call.
@@ -181,7 +183,7 @@ enum State {
     Asking {
         last: Option<Why>,
         /// The forms that the request for this answer was given after refusals.
-        forms: [Option<RequestForm>; 2],
+        forms: [Option<RequestForm>; 3],
     },
     Calling(Vec<Open>),
     Ended,
@@ -211,7 +213,7 @@ impl Turn {
     pub fn begin(limits: Limits, now: Millis) -> (Self, Vec<Action>) {
         let turn = Self {
             limits,
-            state: State::Asking { last: None, forms: [None; 2] },
+            state: State::Asking { last: None, forms: [None; 3] },
             began: now,
             rounds: 1,
             calls: 0,
@@ -305,7 +307,7 @@ impl Turn {
     fn adapted(&mut self, form: RequestForm, actions: &mut Vec<Action>) {
         match self.state {
             State::Asking { last, forms } if !forms.contains(&Some(form)) => {
-                self.state = State::Asking { last, forms: [Some(form), forms[0]] };
+                self.state = State::Asking { last, forms: [Some(form), forms[0], forms[1]] };
                 actions.push(Action::Ask { last });
             }
             State::Asking { .. } => self.end(Why::Failed, actions),
@@ -381,7 +383,7 @@ impl Turn {
         if calls.iter().all(Open::is_done) {
             let last = self.limit(now);
             self.rounds += 1;
-            self.state = State::Asking { last, forms: [None; 2] };
+            self.state = State::Asking { last, forms: [None; 3] };
             actions.push(Action::Ask { last });
             return;
         }

@@ -11,7 +11,7 @@ use harbor_ipc_proto::client::envelope::ErrorBody;
 use super::Agent;
 use super::approval::ApprovalResult;
 use super::mode::consents;
-use super::on_behalf::OnBehalf;
+use super::on_behalf::{Answerers, OnBehalf};
 use super::session::Session;
 use super::turn_log::{TurnLog, TurnLogItem};
 use crate::host::asker::Caller;
@@ -78,6 +78,7 @@ impl Agent {
         &self,
         candidate: Candidate,
         turn: String,
+        answerers: Option<Answerers>,
     ) -> Result<ToolAnswer, ErrorBody> {
         let caller = candidate.caller();
         let run = match &*candidate.on_behalf {
@@ -85,7 +86,11 @@ impl Agent {
             OnBehalf::Origin { run, .. } => run.clone(),
         };
         let conversation = Some(candidate.session.id.as_str().into());
-        let audience = Audience { party: Some(caller.party()), conversation, ..Audience::default() };
+        // Only servers ask questions.
+        let answerer =
+            answerers.zip(candidate.usable.source.as_server()).and_then(|(of, server)| of(&server));
+        let party = Some(caller.party());
+        let audience = Audience { party, conversation, answerer, ..Audience::default() };
         let Candidate { usable: Usable { source, tool, .. }, arguments, consent, .. } = candidate;
         let call = ToolCall {
             source,

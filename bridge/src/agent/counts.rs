@@ -9,6 +9,7 @@ use std::time::Instant;
 
 use harbor_ipc_proto::client::AgentStatus;
 use harbor_policy::consent::answers::Cover;
+use harbor_policy::consent::plan::UPDATE_PLAN;
 use harbor_policy::origin::Origin;
 use harbor_policy::turn::Why;
 
@@ -128,12 +129,12 @@ impl CountedTurn {
 }
 
 impl CountGuard {
-    /// The question is over. Without a decision, its turn ended first.
+    /// The question is over; without a tool, it was about a plan. Without a decision, its turn ended first.
     pub fn answered(
         self,
         trail: &AuditTrail,
         on_behalf: &OnBehalf,
-        (turn, usable): (&str, &Usable),
+        (turn, tool): (&str, Option<&Usable>),
         cleared: Option<&ApprovalResult>,
     ) {
         let outcome = match cleared {
@@ -147,9 +148,9 @@ impl CountGuard {
             event: "approval",
             decision: if is_allowed { "allowed" } else { "denied" },
             outcome: Some(outcome),
-            server: Some(usable.source.shared()),
-            tool: Some(usable.tool.name.clone()),
-            tool_hash: Some(usable.tool.hash),
+            server: tool.map(|usable| usable.source.shared()),
+            tool: Some(tool.map_or_else(|| UPDATE_PLAN.into(), |usable| usable.tool.name.clone())),
+            tool_hash: tool.map(|usable| usable.tool.hash),
             ..of(on_behalf, turn)
         });
     }

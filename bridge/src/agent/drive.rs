@@ -9,6 +9,8 @@
 //! Owns the rule that an answer with calls enters the conversation together with all their results, so that it is whole
 //! at each instant. Must never call a tool except by `host`, nor a model except by `models`.
 
+mod answering;
+mod calling;
 mod text_answer;
 
 use std::cell::{Cell, RefCell};
@@ -17,34 +19,30 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use harbor_home::clock::boot_clock;
+use harbor_ipc_proto::client::ChatEvent;
 use harbor_ipc_proto::client::envelope::ErrorBody;
-use harbor_ipc_proto::client::{ChatEvent, TurnStep};
 use harbor_ipc_proto::codes::Code;
-use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::link::model::Cause;
-use harbor_ipc_proto::model::{Finish, Image, ModelMessage, Part, Role, ToolCall, ToolResult};
-use harbor_policy::consent::compact::compact;
+use harbor_ipc_proto::model::{ModelMessage, Part, Role, ToolChoice, ToolResult};
 use harbor_policy::model_status;
 use harbor_policy::text_calls::AnswerReader;
-use harbor_policy::turn::{Action, Event, Turn, Unmade, Verdict, Why};
-use harbor_policy::untrusted::cleaned;
+use harbor_policy::turn::{Action, Event, Turn, Why};
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
 use super::approval::ApprovalResult;
-use super::approving::Candidate;
 use super::counts::{CountGuard, CountedTurn};
 use super::on_behalf::OnBehalf;
 use super::outcome::TurnOutcome;
 use super::plan::TurnPlan;
 use super::session::{Session, TurnGuard};
 use super::spent::Spent;
-use super::toolbox::{CallMeaning, PlannedCall};
-use super::turn_log::{Shown, TurnLogItem};
-use super::{Agent, answer, steps};
+use super::toolbox::PlannedCall;
+use super::turn_log::TurnLogItem;
+use super::{Agent, answer};
+use crate::host::ToolAnswer;
 use crate::host::consent::Judged;
-use crate::host::{Consenting, ToolAnswer, Usable};
-use crate::models::ModelAnswer;
+use crate::models::{ModelAnswer, SettledRequests};
 
 /// The longest answer, including the model's thoughts, in bytes.
 const LONGEST_ANSWER: usize = 4 * 1024 * 1024;
@@ -86,6 +84,12 @@ pub(super) struct Drive {
     outcome: TurnOutcome,
     /// True if the answer that is under way is one step.
     is_step: bool,
+    /// True if the answer that is under way is told only when it is whole.
+    is_held: bool,
+    /// Its requests that are not counted yet.
+    settled: SettledRequests,
+    /// The tokens of requests since the last answer.
+    uncounted: u64,
     /// True if it was told which settings the model does not take.
     told_left_out: bool,
     counted: CountedTurn,
@@ -120,6 +124,9 @@ impl Drive {
                 error: None,
             },
             is_step: false,
+            is_held: false,
+            settled: SettledRequests::default(),
+            uncounted: 0,
             told_left_out: false,
             counted,
         }
@@ -253,9 +260,11 @@ impl Drive {
         if self.plan.cuts_attachments && !was_cut {
             self.tell(TurnLogItem::Status(CUT.into()));
         }
-        // A step is told only when it is whole.
+        // A step is told only when it is whole, and a text that should be a call only if nothing else comes of it.
         self.is_step = prompt.options.response_schema.is_some();
-        let is_step = self.is_step;
+        self.is_held = self.is_step || prompt.tool_choice == ToolChoice::Required;
+        let (is_step, is_held) = (self.is_step, self.is_held);
+        let settled = self.settled.clone();
         let (agent, on_behalf) = (self.agent.clone(), self.on_behalf.clone());
         let (log, partial) = (self.guard.ongoing.log.clone(), self.partial.clone());
         let (reading, reader) = (self.plan.reading.clone(), RefCell::new(AnswerReader::default()));
@@ -277,7 +286,9 @@ impl Drive {
                         };
                         if !shown.is_empty() {
                             partial.borrow_mut().push_str(&shown);
-                            log.add(TurnLogItem::Text(shown));
+                            if !is_held {
+                                log.add(TurnLogItem::Text(shown));
+                            }
                         }
                     }
                     ("reasoning", Some(text)) => log.add(TurnLogItem::Reasoning(text)),
@@ -285,232 +296,11 @@ impl Drive {
                 }
             };
             let answered = tokio::select! {
-                answered = agent.ask_model(&on_behalf, prompt, &push) => answered,
+                answered = agent.ask_model(&on_behalf, prompt, settled, &push) => answered,
                 () = too_long.notified() => Err(endless()),
             };
             TaskOutcome::Answered(answered)
         });
-    }
-
-    fn answered(&mut self, mut answered: ModelAnswer) -> Event {
-        // That of an earlier try.
-        self.outcome.error = None;
-        self.tell_left_out(&answered);
-        if answered.finish == Finish::Length {
-            self.tell(TurnLogItem::Status("the answer was cut off at its limit of tokens".into()));
-        }
-        if answered.finish == Finish::Error {
-            self.outcome.spent.add(&answered, &self.session);
-            self.outcome.error = Some(kept_back(&answered));
-            return Event::Failed;
-        }
-        let tokens = self.outcome.spent.add(&answered, &self.session);
-        self.read_text(&mut answered);
-        if self.is_step {
-            // A number that the session has not used yet.
-            let number = self.session.messages.borrow().len();
-            answered.message = steps::read(answered.message, number);
-            let texts = answered.message.parts.iter().filter_map(|part| match part {
-                Part::Text(text) => Some(text.clone()),
-                _ => None,
-            });
-            for text in texts {
-                self.partial.borrow_mut().push_str(&text);
-                self.tell(TurnLogItem::Text(text));
-            }
-        }
-        self.tell(TurnLogItem::Usage(self.outcome.spent.view()));
-        let calls: Vec<ToolCall> = answered
-            .message
-            .parts
-            .iter()
-            .filter_map(|part| match part {
-                Part::ToolCall(call) => Some(call.clone()),
-                _ => None,
-            })
-            .collect();
-        self.calls = calls.into_iter().map(|call| self.plan_call(call)).collect();
-        let wanted = self.calls.iter().map(|call| self.plan.toolbox.wanted(&call.planned)).collect();
-        self.calls.iter().for_each(|call| self.tell(TurnLogItem::Call(call.planned.shown.clone())));
-        self.answer = Some(answered.message);
-        Event::Answered { calls: wanted, tokens }
-    }
-
-    fn plan_call(&self, call: ToolCall) -> TurnCall {
-        let planned = self.plan.toolbox.plan(call, &self.session.kept);
-        TurnCall { planned, result: None, remark: None, refusal: None, waits: None }
-    }
-
-    /// A call that the person's yes, or the origin's grant, decides; none for Harbor's own calls.
-    fn candidate(&self, at: usize) -> Option<Candidate> {
-        let call = &self.calls[at].planned;
-        let CallMeaning::Tool(usable, arguments) = &call.what else { return None };
-        let consent = Consenting {
-            chat: Some(self.session.chat.clone()),
-            told: Some(usable.tool.hash),
-            call_id: Some(call.shown.id.clone()),
-            form: None,
-        };
-        Some(Candidate {
-            agent: self.agent.clone(),
-            on_behalf: self.on_behalf.clone(),
-            session: self.session.clone(),
-            usable: Usable::clone(usable),
-            arguments: compact(arguments),
-            consent,
-        })
-    }
-
-    fn judge(&mut self, at: usize) -> Option<Event> {
-        let Some(candidate) = self.candidate(at) else { return Some(Event::Judged(at, Verdict::Run)) };
-        self.tasks.spawn_local(async move { TaskOutcome::Judged(at, candidate.judged().await) });
-        None
-    }
-
-    fn judged(&mut self, at: usize, judged: Judged) -> Event {
-        let verdict = match judged {
-            Judged::Run => Verdict::Run,
-            Judged::Ask => Verdict::Ask,
-            Judged::Refuse(why) => {
-                self.calls[at].refusal = Some(why.message);
-                Verdict::Refuse
-            }
-        };
-        Event::Judged(at, verdict)
-    }
-
-    /// Asks the person, wherever they may be.
-    fn ask_person(&mut self, at: usize) {
-        let Some(candidate) = self.candidate(at) else { return };
-        self.calls[at].waits = Some(self.agent.counts.question());
-        self.tasks.spawn_local(async move { TaskOutcome::Decided(at, candidate.cleared().await) });
-    }
-
-    /// The person is no longer waited for. `cleared` is there if they have answered.
-    fn question_is_over(&mut self, at: usize, cleared: Option<&ApprovalResult>) {
-        let call = &mut self.calls[at];
-        if let (Some(waits), CallMeaning::Tool(usable, _)) = (call.waits.take(), &call.planned.what) {
-            let turn = (&*self.guard.ongoing.log.turn, &**usable);
-            waits.answered(&self.agent.host.trail, &self.on_behalf, turn, cleared);
-        }
-    }
-
-    fn call(&mut self, at: usize) -> Option<Event> {
-        match &self.calls[at].planned.what {
-            CallMeaning::Tool(..) => {
-                let (candidate, agent) = (self.candidate(at)?, self.agent.clone());
-                let turn = self.guard.ongoing.log.turn.clone();
-                self.tasks.spawn_local(async move {
-                    let began = std::time::Instant::now();
-                    let called = agent.call_tool(candidate, turn).await;
-                    let took = began.elapsed();
-                    let called = match called {
-                        Ok(called) => {
-                            let mut read = answer::read(&called.result, &called.beside);
-                            read.images = agent.models.scaled(read.images).await;
-                            Ok((called, read))
-                        }
-                        Err(error) => Err(error),
-                    };
-                    TaskOutcome::Called(at, called, took)
-                });
-                None
-            }
-            CallMeaning::Known(text) => {
-                let (text, hash) = (text.clone(), self.plan.toolbox.hash(text));
-                self.result(
-                    at,
-                    same(text.clone()),
-                    Vec::new(),
-                    Ok(Json::string(&text)),
-                    false,
-                    Duration::ZERO,
-                );
-                Some(Event::Ended(at, hash))
-            }
-            CallMeaning::Faulty(why) => {
-                let (why, hash) = (why.clone(), self.plan.toolbox.hash(why));
-                let error = ErrorBody::new(Code::InvalidParams, why.clone());
-                self.result(at, same(cleaned(&why)), Vec::new(), Err(error), true, Duration::ZERO);
-                Some(Event::Ended(at, hash))
-            }
-        }
-    }
-
-    fn called(
-        &mut self,
-        at: usize,
-        called: Result<(ToolAnswer, answer::ReadableAnswer), ErrorBody>,
-        took: Duration,
-    ) -> Event {
-        let hash = match &called {
-            Ok((called, _)) => self.plan.toolbox.hash(&called.result.as_str()),
-            Err(error) => self.plan.toolbox.hash(&error.message),
-        };
-        match called {
-            Ok((called, read)) => {
-                let tool = &self.calls[at].planned.shown.tool;
-                let mut told = self.session.kept.told(&self.plan.toolbox.telling, tool, &read.text);
-                if let Some(sources) = &mut self.plan.sources {
-                    let number = sources.add(tool, &self.calls[at].planned.shown.id, &read.text);
-                    told = format!("[{number}]\n{told}");
-                }
-                self.result(at, (told, read.text), read.images, Ok(called.result), read.is_error, took);
-            }
-            Err(error) => {
-                let tool = &self.calls[at].planned.shown.tool;
-                let text = answer::of_error(&error);
-                let told = self.session.kept.told(&self.plan.toolbox.telling, tool, &text);
-                self.result(at, (told, text), Vec::new(), Err(error), true, took);
-            }
-        }
-        Event::Ended(at, hash)
-    }
-
-    fn settle(&mut self, at: usize, how: Unmade) {
-        self.question_is_over(at, None);
-        let text = match how {
-            Unmade::Refused => {
-                self.calls[at].refusal.take().unwrap_or_else(|| "It may not be called.".into())
-            }
-            Unmade::Stopped => "It was not called, or did not finish: the person has ended the turn.".into(),
-            Unmade::TooMany => "It was not called: this turn has reached its limit of calls.".into(),
-            Unmade::Late => "It was not called, or did not finish: the time of this turn is over.".into(),
-        };
-        let code = match how {
-            Unmade::Refused => Code::PermissionDenied,
-            Unmade::TooMany => Code::BudgetExceeded,
-            Unmade::Stopped | Unmade::Late => Code::Cancelled,
-        };
-        self.result(
-            at,
-            same(text.clone()),
-            Vec::new(),
-            Err(ErrorBody::new(code, text)),
-            true,
-            Duration::ZERO,
-        );
-    }
-
-    /// A call has its result: `told` is for the model, `text` is shown.
-    fn result(
-        &mut self,
-        at: usize,
-        (told, text): (String, String),
-        images: Vec<Image>,
-        answer: Result<Json, ErrorBody>,
-        is_error: bool,
-        took: Duration,
-    ) {
-        let call = &mut self.calls[at];
-        let Shown { id, tool, .. } = call.planned.shown.clone();
-        let took = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
-        let result =
-            ToolResult { call_id: id.clone(), name: call.planned.name.clone(), text: told, images, is_error };
-        call.result = Some(result);
-        self.outcome.steps.push(TurnStep { call_id: id, tool, is_error, duration_ms: took });
-        let call = self.calls[at].planned.shown.clone();
-        self.tell(TurnLogItem::Result { call, text, answer, is_error, took });
     }
 
     /// Saves the session, with the answer that is worked on and its results so far.
@@ -535,6 +325,8 @@ impl Drive {
     }
 
     async fn finish(mut self, why: Why) -> TurnOutcome {
+        // A request that was stopped, or that failed, may have cost something, too.
+        self.outcome.spent.add(&self.settled, &self.session);
         let whole = self.answer.is_some();
         self.enter_answer();
         let text = std::mem::take(&mut *self.partial.borrow_mut());
@@ -569,16 +361,6 @@ fn endless() -> ErrorBody {
     ErrorBody::new(Code::ModelFailed, message).with("cause", Cause::Protocol.name())
 }
 
-/// The error for an answer that its provider has kept back, or ended.
-fn kept_back(answered: &ModelAnswer) -> ErrorBody {
-    let ModelAnswer { provider, model, raw_finish, .. } = answered;
-    let word = raw_finish.as_deref().unwrap_or("it gave no reason");
-    ErrorBody::new(Code::ModelFailed, format!("{provider} ended the answer: {word}"))
-        .with("cause", Cause::Refused.name())
-        .with("provider", provider)
-        .with("model", model)
-}
-
 /// A result as the conversation has it.
 fn message_of(mut result: ToolResult, remark: Option<&str>) -> ModelMessage {
     if let Some(remark) = remark {
@@ -588,9 +370,4 @@ fn message_of(mut result: ToolResult, remark: Option<&str>) -> ModelMessage {
         result.text = "(no output)".into();
     }
     ModelMessage { role: Role::Tool, parts: vec![Part::ToolResult(result)] }
-}
-
-/// The same text for the model and for show.
-fn same(text: String) -> (String, String) {
-    (text.clone(), text)
 }

@@ -57,12 +57,12 @@ use self::owned_session::OwnedSessions;
 use self::session::Session;
 use self::unsaved::Unsaved;
 use crate::host::Host;
-use crate::models::{ModelAnswer, ModelCaller, Models, Prompt};
+use crate::models::{ModelAnswer, ModelCaller, Models, Prompt, SettledRequests};
 use crate::store::sessions::Sessions;
 
 pub use self::attaching::Attachments;
 pub use self::listing::SessionList;
-pub use self::on_behalf::OnBehalf;
+pub use self::on_behalf::{Answerers, OnBehalf};
 pub use self::outcome::TurnOutcome;
 pub use self::owned_session::SessionTerms;
 pub use self::running::{Run, Task};
@@ -120,8 +120,10 @@ impl Agent {
         &self,
         on_behalf: &OnBehalf,
         prompt: Prompt,
+        settled: SettledRequests,
         push: impl AsyncFn(ChatEvent),
     ) -> Result<ModelAnswer, ErrorBody> {
+        let settled = Some(settled);
         match on_behalf {
             OnBehalf::Owner(sender, turn) => {
                 self.host.trail.is_open()?;
@@ -130,6 +132,7 @@ impl Agent {
                     by: sender.by.clone(),
                     origin: None,
                     profile: None,
+                    settled,
                 };
                 self.models.answer(turn.model_permit(), who, prompt, push).await
             }
@@ -140,6 +143,7 @@ impl Agent {
                     by: asker.sender.by.clone(),
                     origin: Some(asker.origin.shared()),
                     profile: Some(asker.profile.clone()),
+                    settled,
                 };
                 tokio::select! {
                     // A request that was sent ends when no

@@ -4,6 +4,9 @@
 
 use harbor_policy::consent::Mode as Consents;
 
+/// The modes as an error names them.
+pub const MODES: &str = "ask, plan, reads or auto";
+
 /// The calls that need no question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SessionMode {
@@ -11,6 +14,8 @@ pub enum SessionMode {
     Ask,
     /// Tools that only read run, everything else is refused: there is nobody who could be asked.
     Reads,
+    /// Tools that only read run, and what writes within a plan that the person has approved; everything else asks.
+    Plan,
     /// Everything runs, unless data would leave.
     Auto,
 }
@@ -22,6 +27,7 @@ impl SessionMode {
         match self {
             Self::Ask => "ask",
             Self::Reads => "reads",
+            Self::Plan => "plan",
             Self::Auto => "auto",
         }
     }
@@ -29,7 +35,7 @@ impl SessionMode {
     /// The mode with this word.
     #[must_use]
     pub fn of(word: &str) -> Option<Self> {
-        [Self::Ask, Self::Reads, Self::Auto].into_iter().find(|mode| mode.word() == word)
+        [Self::Ask, Self::Reads, Self::Plan, Self::Auto].into_iter().find(|mode| mode.word() == word)
     }
 }
 
@@ -38,6 +44,7 @@ pub(super) fn consents(mode: SessionMode) -> Consents {
     match mode {
         SessionMode::Ask => Consents::Ask,
         SessionMode::Reads => Consents::Reads,
+        SessionMode::Plan => Consents::Plan,
         SessionMode::Auto => Consents::Auto,
     }
 }

@@ -4,9 +4,14 @@
 
 use std::rc::Rc;
 
+use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::access::OwnersTurn;
 
 use crate::host::asker::{Asker, Sender};
+use crate::link::Answerer;
+
+/// Gives the answerer of a server's questions during the calls of a turn, if somebody can answer them.
+pub type Answerers = Rc<dyn Fn(&ServerId) -> Option<Answerer>>;
 
 /// The one on whose behalf a turn is.
 pub enum OnBehalf {

@@ -15,6 +15,7 @@ use harbor_policy::windows::narrowed;
 
 use super::attaching::{as_texts, wrapped};
 use super::citing::CitableResults;
+use super::on_behalf::Answerers;
 use super::session::Session;
 use super::text_reading::TextReading;
 use super::toolbox::Toolbox;
@@ -48,6 +49,10 @@ pub(super) struct TurnPlan {
     pub call_word: Nonce,
     /// How calls are read out of the text of the next answer; none where the model calls in another way.
     pub reading: Option<Rc<TextReading>>,
+    /// True if the next answer is forced into a step, though the model takes tools.
+    pub forces_step: bool,
+    /// Answers the questions of servers during calls, if somebody can.
+    pub answerers: Option<Answerers>,
 }
 
 /// If a model's answers have no bound, this share of its window is left for one.
@@ -81,12 +86,22 @@ impl TurnPlan {
         is_new
     }
 
+    /// Has the next answer forced into a call; false if the provider forces no form on an answer.
+    pub fn force_call(&mut self) -> bool {
+        if self.model.takes_schemas {
+            self.forces_step = true;
+            self.tool_choice = ToolChoice::Required;
+        }
+        self.model.takes_schemas
+    }
+
     /// The prompt for the next round of a session. In the last round the model calls no tools.
     pub fn prompt(&mut self, session: &Session, is_last: bool) -> Prompt {
         let wanted = std::mem::replace(&mut self.tool_choice, ToolChoice::Auto);
         self.asked.1 = wanted.clone();
         let choice = if is_last { ToolChoice::None } else { wanted };
         let prompt = match self.model.tools {
+            _ if std::mem::take(&mut self.forces_step) => self.prompt_of_steps(session, &choice, is_last),
             Some(false) if self.writes_calls() => self.prompt_of_text(session, &choice, is_last),
             Some(false) => self.prompt_of_steps(session, &choice, is_last),
             _ => self.prompt_with_tools(session, choice, is_last),

@@ -132,6 +132,7 @@ impl Agent {
             max_tokens: None,
             temperature: wish.and_then(|wish| wish.temperature),
             cites: task.cites,
+            answerers: None,
         };
         let on_behalf = OnBehalf::Origin { asker: asker.clone(), run: run.clone() };
         let counted = CountedRun { agent: self.clone(), asker, run: run.clone(), calls, owned };

@@ -16,7 +16,8 @@ use harbor_policy::untrusted::Nonce;
 
 use super::citing::CitableResults;
 use super::drive::Drive;
-use super::on_behalf::OnBehalf;
+use super::mode::SessionMode;
+use super::on_behalf::{Answerers, OnBehalf};
 use super::outcome::TurnOutcome;
 use super::plan::TurnPlan;
 use super::refusals::{busy, internal};
@@ -42,6 +43,9 @@ const RUN: &str = include_str!("prompts/run.md");
 /// The text that is added if the answer has to name its sources.
 const CITE: &str = include_str!("prompts/cite.md");
 
+/// The text that is added if the model may propose a plan.
+const PLAN: &str = include_str!("prompts/plan.md");
+
 /// The input that begins a turn.
 pub struct TurnInput {
     /// Texts and images.
@@ -66,6 +70,8 @@ pub struct TurnInput {
     pub temperature: Option<f64>,
     /// True if the answer has to name its sources.
     pub cites: bool,
+    /// Answers the questions of servers during calls, if somebody can.
+    pub answerers: Option<Answerers>,
 }
 
 impl Agent {
@@ -138,6 +144,10 @@ impl Agent {
         if said.tool_choice == ToolChoice::Required && toolbox.is_empty() {
             return Err(no_tools());
         }
+        let takes_plans = session.head.borrow().mode == SessionMode::Plan
+            && matches!(on_behalf, OnBehalf::Owner(..))
+            && !toolbox.is_empty();
+        let toolbox = if takes_plans { toolbox.with_plans() } else { toolbox };
         let (limits, ours) = match on_behalf {
             OnBehalf::Owner(..) => (OWNERS, SYSTEM),
             OnBehalf::Origin { .. } => (ORIGINS, RUN),
@@ -145,7 +155,8 @@ impl Agent {
         let limits = Limits { calls: said.max_tool_calls.unwrap_or(limits.calls), ..limits };
         let sources = said.cites.then(|| CitableResults::after(&session.messages.borrow()));
         let cite = if sources.is_some() { CITE } else { "" };
-        let system = format!("{ours}\n{cite}\n{}", system.unwrap_or_default());
+        let plan = if takes_plans { PLAN } else { "" };
+        let system = format!("{ours}\n{plan}{cite}\n{}", system.unwrap_or_default());
         Ok(TurnPlan {
             limits,
             model,
@@ -162,6 +173,8 @@ impl Agent {
             asked: (0, ToolChoice::Auto),
             call_word: drawn()?,
             reading: None,
+            forces_step: false,
+            answerers: said.answerers.clone(),
         })
     }
 

@@ -15,7 +15,7 @@ use harbor_policy::history;
 use tokio::sync::Notify;
 
 use super::context::mended;
-use super::mode::{SessionMode, consents};
+use super::mode::{MODES, SessionMode, consents};
 use super::tool_results::SessionResults;
 use super::turn_log::TurnLog;
 use crate::host::consent::chat::Chat;
@@ -326,8 +326,7 @@ impl Session {
     pub fn update(&self, updates: SessionUpdates) -> Result<(), (&'static str, &'static str)> {
         let SessionUpdates { name, systemPrompt: system, enabledServers: servers, model, mode, pinned } =
             updates;
-        let mode =
-            mode.map(|mode| SessionMode::of(&mode).ok_or(("mode", "ask, reads or auto"))).transpose()?;
+        let mode = mode.map(|mode| SessionMode::of(&mode).ok_or(("mode", MODES))).transpose()?;
         let mut head = self.head.borrow_mut();
         let filled = |text: String| Some(text).filter(|text| !text.is_empty());
         head.name = name.map_or_else(|| std::mem::take(&mut head.name), |name| name_of(&name));

@@ -1,11 +1,11 @@
 //! The tokens that a turn has used.
 //!
-//! Owns the sum. `models` settles and counts each request by itself.
+//! Owns the sum, that of requests which were stopped or failed too. `models` settles and counts each request by itself.
 
 use harbor_ipc_proto::client::ChatUsage;
 
 use super::session::Session;
-use crate::models::{ModelAnswer, usage_view};
+use crate::models::{SettledRequests, usage_view};
 use crate::store::models::TokenUsage;
 
 /// The sum of a turn's requests.
@@ -17,13 +17,16 @@ pub struct Spent {
 }
 
 impl Spent {
-    /// Adds a request, to its session's sum too; gives its number of tokens.
-    pub fn add(&mut self, answered: &ModelAnswer, session: &Session) -> u64 {
-        let one = answered.used;
-        session.spend(usage_view(one));
-        self.used = Some(self.used.map_or(one, |before| before.plus(one)));
-        self.model = Some((answered.provider.clone(), answered.model.clone()));
-        one.input.saturating_add(one.output)
+    /// Adds what is settled, to its session's sum too; gives its number of tokens.
+    pub fn add(&mut self, settled: &SettledRequests, session: &Session) -> u64 {
+        let mut tokens = 0_u64;
+        for one in settled.take() {
+            session.spend(usage_view(one.used));
+            tokens = tokens.saturating_add(one.used.input).saturating_add(one.used.output);
+            self.used = Some(self.used.map_or(one.used, |before| before.plus(one.used)));
+            self.model = Some((one.provider, one.model));
+        }
+        tokens
     }
 
     /// The sum for clients.

@@ -17,6 +17,9 @@ use serde_json::{Value, json};
 
 const STEPS: &str = include_str!("prompts/steps.md");
 
+/// The longest escape in a JSON string, a pair of surrogates: so much of it may be cut off.
+const LONGEST_ESCAPE: usize = 12;
+
 /// The id's start for a call that the model gave none.
 const ID: &str = "step_";
 
@@ -112,9 +115,37 @@ pub(super) fn read(message: ModelMessage, number: usize) -> ModelMessage {
     ModelMessage { role: message.role, parts: others.chain([part]).collect() }
 }
 
+/// The part of an answer that had come when its step was cut off; none if it was no answer.
+pub(super) fn begun_answer(text: &str) -> Option<String> {
+    let after = |text: &'_ str, mark: &str| text.trim_start().strip_prefix(mark).map(ToOwned::to_owned);
+    let rest = after(&after(&after(text, "{")?, "\"answer\"")?, ":")?;
+    let rest = after(&rest, "\"")?;
+    let whole = |end: usize| {
+        let end = rest.floor_char_boundary(rest.len().checked_sub(end)?);
+        serde_json::from_str(&format!("\"{}\"", &rest[..end])).ok()
+    };
+    (0..=LONGEST_ESCAPE).find_map(whole)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_an_answer_that_is_cut_off_its_text_stays() {
+        for (step, text) in [
+            (r#"{ "answer":"Time is a very"#, Some("Time is a very")),
+            (r#"{"answer" : "a\"#, Some("a")),
+            (r#"{"answer":"a\ud83d\ude0"#, Some("a")),
+            (r#"{"answer":"a\n1""#, Some("a\n1")),
+            (r#"{"answer":""#, Some("")),
+            (r#"{"answer":1"#, None),
+            (r#"{"tool":"now","arguments":{"zo"#, None),
+            ("noon", None),
+        ] {
+            assert_eq!(begun_answer(step).as_deref(), text, "{step}");
+        }
+    }
 
     fn tool(name: &str) -> ModelTool {
         let schema = r#"{"type":"object","properties":{"zone":{"type":"string"}}}"#;

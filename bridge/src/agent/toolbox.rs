@@ -13,10 +13,12 @@ use std::hash::{BuildHasher as _, RandomState};
 
 use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::model::{Dialect, ModelTool, ToolCall};
+use harbor_ipc_proto::source_id::SourceKind;
 use harbor_ipc_proto::strings::text_of;
 use harbor_policy::agent_tools::meta::{self, Findable, Meta};
 use harbor_policy::agent_tools::{self, Offer};
 use harbor_policy::consent::facts::Effect;
+use harbor_policy::consent::plan::{ActionPlan, UPDATE_PLAN, update_plan};
 use harbor_policy::turn::Wanted;
 use harbor_policy::untrusted::{Nonce, READ_MORE, cleaned};
 use serde_json::value::RawValue;
@@ -33,6 +35,8 @@ pub(super) struct Toolbox {
     offer: Offer,
     /// How results are told to the model.
     pub telling: ResultWrapping,
+    /// True if the model may propose a plan.
+    takes_plans: bool,
     hasher: RandomState,
 }
 
@@ -52,6 +56,8 @@ pub(super) enum CallMeaning {
     Tool(Box<Usable>, String),
     /// Its answer is known already.
     Known(String),
+    /// The model proposes a plan.
+    Plan(Box<ActionPlan>),
     /// It cannot be made, for this reason.
     Faulty(String),
 }
@@ -63,7 +69,13 @@ impl Toolbox {
             usable.into_iter().map(|one| (format!("{}/{}", one.source, one.tool.name), one)).collect();
         let offer = offered(&usable, (dialect, window), task);
         let telling = ResultWrapping::new(nonce, window);
-        Self { usable, task: task.to_owned(), offer, telling, hasher: RandomState::new() }
+        Self { usable, task: task.to_owned(), offer, telling, takes_plans: false, hasher: RandomState::new() }
+    }
+
+    /// The same, and the model may propose a plan.
+    #[must_use]
+    pub fn with_plans(self) -> Self {
+        Self { takes_plans: true, ..self }
     }
 
     /// Chooses once more, for a smaller window. The tools keep their names.
@@ -74,7 +86,9 @@ impl Toolbox {
 
     /// The tools that the model is told of; `read_more` only once there is something to read.
     pub fn definitions(&self, has_more: bool) -> Vec<ModelTool> {
-        self.offer.tools.iter().filter(|tool| has_more || tool.name != READ_MORE).cloned().collect()
+        let plan = (self.takes_plans && !self.is_empty()).then(update_plan);
+        let offered = self.offer.tools.iter().filter(|tool| has_more || tool.name != READ_MORE).cloned();
+        offered.chain(plan).collect()
     }
 
     /// True if the model is told of no tool.
@@ -114,6 +128,9 @@ impl Toolbox {
                 Err(why) => CallMeaning::Faulty(why.to_owned()),
             };
         }
+        if name == UPDATE_PLAN && self.takes_plans {
+            return self.plan_of(&arguments);
+        }
         if self.offer.lazy {
             match meta::unpack(name, &arguments) {
                 Ok(Meta::Search(words)) => return CallMeaning::Known(self.found(&words)),
@@ -124,6 +141,16 @@ impl Toolbox {
             }
         }
         self.tool(name, arguments)
+    }
+
+    fn plan_of(&self, arguments: &str) -> CallMeaning {
+        // What a browser does belongs to a site.
+        let is_named = |usable: &&Usable| usable.source.kind() != SourceKind::Browser;
+        let servers = self.usable.values().filter(is_named).map(|usable| usable.source.to_string());
+        match ActionPlan::proposed(arguments, &servers.collect()) {
+            Ok(plan) => CallMeaning::Plan(Box::new(plan)),
+            Err(why) => CallMeaning::Faulty(why.to_string()),
+        }
     }
 
     fn tool(&self, name: &str, arguments: String) -> CallMeaning {
@@ -169,6 +196,8 @@ impl Toolbox {
         let reads = match &planned.what {
             CallMeaning::Tool(usable, _) => usable.effect == Effect::Reads,
             CallMeaning::Known(_) | CallMeaning::Faulty(_) => true,
+            // The calls behind it are judged by it.
+            CallMeaning::Plan(_) => false,
         };
         Wanted {
             fingerprint: self.hash(&(&planned.shown.tool, canonical.map(|value| value.to_string()))),

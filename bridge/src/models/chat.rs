@@ -35,7 +35,7 @@ use super::conversation::{self, PartialAnswer};
 use super::errors::{failed, invalid, no_model, no_provider, of_another_person, refused, too_long, unstored};
 use super::local::Aim;
 use super::owners::another_person_at;
-use super::record::{ModelCaller, Noted};
+use super::record::{ModelCaller, Noted, SettledRequest};
 use super::{DAY, Models, Problem, dialect_of, kind_of};
 use crate::store::models::{Provider, TokenUsage, UsageKey};
 
@@ -553,6 +553,9 @@ impl Drop for Bill {
         });
         if is_free {
             return;
+        }
+        if let Some(settled) = &self.who.settled {
+            settled.add(SettledRequest { provider: provider.clone(), model: model.clone(), used });
         }
         let key = UsageKey { provider, model, principal: self.who.principal.to_string(), day: now / DAY };
         self.models.tables.count(key, used);

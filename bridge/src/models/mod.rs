@@ -66,7 +66,7 @@ pub use self::for_servers::ServersModel;
 pub use self::listing::{Checked, Detected, Listed};
 pub use self::local_engines::{EngineDown, EnginePlace, EngineReach, LocalEngines, Reaching};
 pub use self::memory::memory_left;
-pub use self::record::{ModelCaller, Noted};
+pub use self::record::{ModelCaller, Noted, SettledRequests};
 pub use self::transcribing::Transcribed;
 pub use self::usage_sum::usage_sum;
 

@@ -20,21 +20,22 @@ use harbor_ipc_proto::client::{
     SessionExcerpt,
 };
 use harbor_ipc_proto::codes::Code;
-use harbor_ipc_proto::field::Message as _;
+use harbor_ipc_proto::field::{JsonObject, Message as _};
 use harbor_ipc_proto::model::{Part, ToolChoice};
 use harbor_policy::access::Pass;
 use harbor_policy::search::Query;
 use harbor_policy::turn::Why;
 
 use super::client::Client;
+use super::questions::answerer_of;
 use super::refusals::denied;
 use super::reply::{Handled, reply};
 use super::state::Router;
-use crate::agent::mode::SessionMode;
+use crate::agent::mode::{MODES, SessionMode};
 use crate::agent::session::{EVERY, Session, SessionHead};
 use crate::agent::transcript::messages;
 use crate::agent::turn_log::{Follower, TurnLogItem};
-use crate::agent::{Attachments, OnBehalf, SessionList, TurnInput, TurnOutcome, export};
+use crate::agent::{Answerers, Attachments, OnBehalf, SessionList, TurnInput, TurnOutcome, export};
 use crate::host::invalid;
 
 /// How many sessions are listed if a request does not say.
@@ -48,7 +49,7 @@ pub(super) async fn create(router: &Router, client: &Client, message: ChatCreate
         message;
     let mode = match mode.as_deref() {
         None => SessionMode::Ask,
-        Some(word) => SessionMode::of(word).ok_or_else(|| invalid("mode", "ask, reads or auto"))?,
+        Some(word) => SessionMode::of(word).ok_or_else(|| invalid("mode", MODES))?,
     };
     let name = name.unwrap_or_default();
     if name.len() > LONGEST_NAME {
@@ -80,14 +81,16 @@ impl Drop for EndsWith<'_> {
 pub(super) async fn send(
     router: &Router,
     client: &Rc<Client>,
-    pass: Pass,
+    (pass, id): (Pass, &str),
     message: ChatSendMessage,
 ) -> Handled {
     let turn = pass.turn().ok_or_else(|| denied(ChatSendMessage::TAG))?;
     let session = router.agent.session(&message.session_id).await?;
     let on_behalf = OnBehalf::Owner(client.sender(), turn);
     let streams = message.stream == Some(true);
-    let (log, task) = router.agent.say(&session, on_behalf, said(message)?).await?;
+    let answerers = message.answers.clone().map(|answers| answerers(router, client, id, answers));
+    let input = TurnInput { answerers, ..said(message)? };
+    let (log, task) = router.agent.say(&session, on_behalf, input).await?;
     let mut ends = EndsWith { client, session: session.clone(), is_over: false };
     if streams {
         tell_all(client, &session.id, log.follow(0)).await;
@@ -151,7 +154,14 @@ fn said(message: ChatSendMessage) -> Result<TurnInput, ErrorBody> {
         max_tokens,
         temperature: None,
         cites: false,
+        answerers: None,
     })
+}
+
+/// Has the client of a turn answer the servers whose tools the turn calls.
+fn answerers(router: &Router, client: &Rc<Client>, id: &str, answers: JsonObject) -> Answerers {
+    let (host, client, id) = (router.host.clone(), Rc::downgrade(client), id.to_owned());
+    Rc::new(move |server| answerer_of(&host, &client.upgrade()?, &id, server, Some(answers.clone())))
 }
 
 /// Pushes all events of a turn, as fast as the client reads.

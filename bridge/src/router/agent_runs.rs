@@ -17,6 +17,7 @@ use harbor_ipc_proto::client::{
 };
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::json::Json;
+use harbor_ipc_proto::link::model::Cause;
 use harbor_policy::turn::Why;
 
 use super::client::Client;
@@ -210,11 +211,51 @@ fn stopped() -> ErrorBody {
     ErrorBody::new(Code::Cancelled, "the run was ended")
 }
 
+/// The causes of a model's failure that may be gone at another attempt.
+const PASSING: [Cause; 7] = [
+    Cause::RateLimited,
+    Cause::Overloaded,
+    Cause::Unreachable,
+    Cause::Timeout,
+    Cause::Cut,
+    Cause::WorkerLost,
+    Cause::Empty,
+];
+
+fn is_retryable(error: &ErrorBody) -> bool {
+    match error.code {
+        Code::RateLimited | Code::ServerUnavailable | Code::ToolTimeout => true,
+        Code::ModelFailed => PASSING.iter().any(|cause| error.has("cause", cause.name())),
+        _ => false,
+    }
+}
+
 fn failure(error: &ErrorBody) -> RunError {
-    let retryable = [Code::RateLimited, Code::ServerUnavailable, Code::ToolTimeout, Code::ModelFailed];
     RunError {
         code: error.code.as_str().to_owned(),
         message: error.message.clone(),
-        retryable: retryable.contains(&error.code),
+        retryable: is_retryable(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_may_pass_can_be_tried_again() {
+        let of_model = |cause: Cause| ErrorBody::new(Code::ModelFailed, "x").with("cause", cause.name());
+        for (error, is_retryable) in [
+            (of_model(Cause::Overloaded), true),
+            (of_model(Cause::Cut), true),
+            (of_model(Cause::Unauthorized), false),
+            (of_model(Cause::Refused), false),
+            (of_model(Cause::ContextFull), false),
+            (ErrorBody::new(Code::ToolTimeout, "x"), true),
+            (ErrorBody::new(Code::PermissionDenied, "x"), false),
+            (stopped(), false),
+        ] {
+            assert_eq!(failure(&error).retryable, is_retryable, "{error:?}");
+        }
     }
 }

@@ -42,7 +42,7 @@ fn mcp(pending: PendingReply, pass: Pass, message: McpCallTool) {
     };
     // Only servers ask questions.
     let answerer = message.server_id.as_server().and_then(|server| {
-        answerer_of(&pending.router, &pending.client, &pending.id, &server, message.answers)
+        answerer_of(&pending.router.host, &pending.client, &pending.id, &server, message.answers)
     });
     let progress = progress_to(&pending.client, &pending.id, message.progress);
     let call = ToolCall {
@@ -86,7 +86,7 @@ fn of_origin(pending: &PendingReply, message: HostCallTool) -> Result<(Caller, T
     let form = confirming::form_of(pending, &caller, message.answers.as_ref());
     // Only servers ask questions.
     let answerer = source.as_server().and_then(|server| {
-        answerer_of(&pending.router, &pending.client, &pending.id, &server, message.answers)
+        answerer_of(&pending.router.host, &pending.client, &pending.id, &server, message.answers)
     });
     let progress = progress_to(&pending.client, &pending.id, message.progress);
     let call = ToolCall {

@@ -299,7 +299,9 @@ impl<'a> RequestContext<'a> {
         let (router, client) = (self.router, self.client);
         match request {
             AgentRequest::ChatCreateSession(message) => agent::create(router, client, message).await,
-            AgentRequest::ChatSendMessage(message) => agent::send(router, client, self.pass, message).await,
+            AgentRequest::ChatSendMessage(message) => {
+                agent::send(router, client, (self.pass, self.id), message).await
+            }
             AgentRequest::ChatFetchPage(message) => pages::fetch(router, client, message).await,
             AgentRequest::ChatWatch(message) => agent::watch(router, client, message).await,
             AgentRequest::ChatStop(message) => agent::stop(router, &message.session_id).await,

@@ -181,7 +181,7 @@ async fn converse(
     time: AskedTime,
     answers: Option<JsonObject>,
 ) -> Result<Json, ErrorBody> {
-    let answerer = answerer_of(router, client, request_id, id, answers);
+    let answerer = answerer_of(&router.host, client, request_id, id, answers);
     let audience = Audience { party: Some(caller.party()), answerer, ..Audience::default() };
     router.host.ask(caller, id, operation, time, audience).await
 }

@@ -217,6 +217,7 @@ pub(super) async fn host_chat(
         by: asker.sender.by.clone(),
         origin: Some(asker.origin.shared()),
         profile: Some(asker.profile.clone()),
+        settled: None,
     };
     let wishes = Wishes { streams: message.stream == Some(true), counts: message.credit == Some(true) };
     let answer = answered(router, client, id, permit, who, message.into(), wishes);
@@ -230,7 +231,13 @@ pub(super) async fn host_chat(
 
 /// The person, asking by this client.
 fn owner(client: &Client) -> ModelCaller {
-    ModelCaller { principal: OWNER.into(), by: client.sender().by.clone(), origin: None, profile: None }
+    ModelCaller {
+        principal: OWNER.into(),
+        by: client.sender().by.clone(),
+        origin: None,
+        profile: None,
+        settled: None,
+    }
 }
 
 /// The client's wishes for the form of the answer.

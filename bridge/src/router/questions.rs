@@ -21,7 +21,7 @@ use super::client::Client;
 use super::open_questions::PendingQuestion;
 use super::reply::{Handled, reply};
 use super::state::Router;
-use crate::host::invalid;
+use crate::host::{Host, invalid};
 use crate::link::Answerer;
 
 /// Room for a question's envelope, without its names.
@@ -29,14 +29,14 @@ const ENVELOPE: usize = 1024;
 
 /// Passes questions of `server` to the client of a request, as far as the client can answer them.
 pub(super) fn answerer_of(
-    router: &Router,
+    host: &Rc<Host>,
     client: &Rc<Client>,
     request_id: &str,
     server: &ServerId,
     answers: Option<JsonObject>,
 ) -> Option<Answerer> {
     let answers = answers?;
-    let (host, client) = (Rc::downgrade(&router.host), Rc::downgrade(client));
+    let (host, client) = (Rc::downgrade(host), Rc::downgrade(client));
     let (request_id, server) = (request_id.to_owned(), server.clone());
     Answerer::new(&answers.0, move |question| {
         let (Some(host), Some(client)) = (host.upgrade(), client.upgrade()) else { return };

@@ -146,7 +146,8 @@ async fn answered(
 /// The one who asks, as the models see it: the server itself, which is no more trusted than a page.
 fn caller(call: &SamplingCall) -> ModelCaller {
     let principal: Arc<str> = sampling::principal(&call.server).into();
-    ModelCaller { origin: Some(principal.clone()), principal, by: call.sender.by.clone(), profile: None }
+    let by = call.sender.by.clone();
+    ModelCaller { origin: Some(principal.clone()), principal, by, profile: None, settled: None }
 }
 
 /// The permit to ask the model, once the person has said yes where that is needed.

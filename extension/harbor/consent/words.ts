@@ -98,7 +98,8 @@ export function callerWords({ who, principal }: Pick<Approval, "who" | "principa
 }
 
 /** The words behind that; the tool follows. */
-export function actWords({ who }: Pick<Approval, "who">): string {
+export function actWords({ who, reason }: Pick<Approval, "who" | "reason">): string {
+  if (reason === "plan") return "proposes a plan for its answer, by ";
   if (who === "server") return "wants an answer of your language model, by ";
   return who === "run" ? "has your language model work on a task. The model now wants to call " : "wants to call ";
 }

@@ -85,6 +85,7 @@ const CHATS = {
   chat_send_message: { session_id: text, message: longText, attachments: may(parts), model: may(text), tool_choice: may(text) },
   chat_watch: { session_id: text, after_seq: may(whole), turn_id: may(text), watch: may(yesNo) },
   chat_stop: { session_id: text },
+  mcp_answer: { ask_id: whole, result: object },
   chat_export: { session_id: text, format: text },
   chat_get_session: { session_id: text },
   chat_list_sessions: { limit: may(whole), query: may(text), offset: may(whole) },

@@ -58,6 +58,18 @@ test("a server that wants an answer of a model is shown with what it says, and w
   assert.match(said(), /notes\/sampling\/createMessage: one call, when it is repeatednotes \(a server\)Revoke/);
 });
 
+test("a plan is shown as what it names, and allowed as a plan", async () => {
+  const fields = [{ key: "servers", text: "files, mail" }, { key: "new", text: "mail" }];
+  const plan = { ...QUESTION, who: "chat", principal: "owner", tool: "update_plan", reason: "plan", why: "within this plan it would act without asking", fields, answers: ["once", "no"] };
+  const { hands, shown, said } = played([plan], [{ ...STANDING, principal: "owner", covers: "plan", what: "files, write" }]);
+  loadQuestions(hands);
+  await settle();
+  assert.match(said(), /Your model proposes a plan for its answer, by update_planYou are asked because within this plan it would act without asking\./);
+  assert.match(said(), /serversfiles, mailnewmail/);
+  assert.deepEqual(answers(shown()).map(textIn), ["Don't allow", "Allow this plan"]);
+  assert.match(said(), /files, write: calls within this plan, until the model has answered/);
+});
+
 test("a question says who wants what, and why, with its arguments and the answers that are known here", async () => {
   const { hands, shown, said } = played([QUESTION, { ...QUESTION, id: "r", state: "missed", who: "client", principal: "client://editor", reason: "leaves", private: ["files", "gmail"] }], [STANDING]);
   loadQuestions(hands);

@@ -32,6 +32,8 @@ export interface BridgeView {
 export interface SidebarPushes extends Pick<Pushes, "server_log" | "grant_changed" | "tools_changed" | "tool_changed" | "approval" | "chat_event"> {
   bridge: BridgeView;
   servers: { servers: Server[] };
+  /** What a server asks the person during a turn. */
+  chat_ask: ServerAsk;
   /** The page beside it; empty where there is none. */
   site: { site?: Site };
   /** A page has called a tool, or the person has answered one: the audit log has more. */
@@ -39,6 +41,14 @@ export interface SidebarPushes extends Pick<Pushes, "server_log" | "grant_change
   /** A client has opened or closed a tab, or has done something in one. */
   browser: BrowserToolsView;
 }
+
+/** A server's question in a turn of a chat. */
+export interface ServerAsk extends Pick<Pushes["ask"], "ask_id" | "server_id" | "method" | "params"> {
+  session_id: string;
+}
+
+/** What the panel can answer during a turn, as MCP's client capabilities. */
+const ANSWERS = { elicitation: { form: {} } };
 
 /** What the sidebar asks of the background itself: to be told which page is shown in its window. */
 export const WATCH_SITE = "watch_site";
@@ -146,6 +156,13 @@ export class Sidebars {
     }, ACTIVITY_MS);
   }
 
+  /** A server asks during a turn: panels that show the chat have a form. Where none does it hears at once that nobody is there. */
+  #asked(session_id: string, { ask_id, server_id, method, params }: Pushes["ask"]): void {
+    const shown = [...this.#open].filter(({ watching }) => watching.has(session_id));
+    for (const { push } of shown) push("chat_ask", { session_id, ask_id, server_id, method, params });
+    if (shown.length === 0) this.#bridge.request("mcp_answer", { ask_id, result: { action: "cancel" } }).catch(() => undefined);
+  }
+
   /** What clients do in this browser has changed. */
   tellBrowser(view: BrowserToolsView): void {
     for (const { push } of this.#open) push("browser", { ...view });
@@ -210,7 +227,10 @@ export class Sidebars {
     if (type === "mcp_get_logs") return this.#logs(sidebar, fields, signal);
     if (type === "chat_watch") return this.#watchChat(sidebar, fields, signal);
     // A turn belongs to the bridge: it goes on when this sidebar closes.
-    if (type === "chat_send_message") return this.#bridge.request(type, fields as never);
+    if (type === "chat_send_message") {
+      const onAsk = (ask: Pushes["ask"]) => this.#asked(String(fields["session_id"]), ask);
+      return this.#bridge.request(type, { ...fields, answers: ANSWERS } as never, { onAsk });
+    }
     const onProgress = ({ progress: now, total, message }: Pushes["progress"]) => progress({ progress: now, total, message });
     const reply = await this.#bridge.request(type, fields as never, { signal, onProgress });
     // The servers say how many of their tools have changed, and no event says that one is accepted.

@@ -80,6 +80,7 @@ const store = new Store(
     pasting: undefined,
     chat: undefined,
     composing: NOT_COMPOSING,
+    asks: [],
     leaving: undefined,
     page: NO_PAGE,
     at: undefined,

@@ -29,6 +29,7 @@ import type { PageFlags } from "../page_flags.ts";
 import type { Activity } from "./activity.ts";
 import type { Ways } from "./catalogued.ts";
 import type { FirstRun } from "./chat/first_run.ts";
+import type { AskedForm } from "./chat/server_ask.ts";
 import type { Beginning } from "./chat/talk.ts";
 import type { Filling } from "./chat/prompts.ts";
 import type { Attachment, Item, Turn } from "./chat/transcript.ts";
@@ -192,6 +193,8 @@ export interface State {
   pasting: { found: Pasted[]; problem?: string } | undefined;
   chat: Chat | undefined;
   composing: Composing;
+  /** What servers ask during turns. */
+  asks: AskedForm[];
   /** A link of an answer whose address carries data: the person is asked before it opens. */
   leaving: string | undefined;
   /** The page beside the panel, as far as it may be read. */

@@ -30,6 +30,8 @@ export interface RequestOptions {
   onProgress?: ((progress: Pushes["progress"]) => void) | undefined;
   /** Called with what the bridge pushes of a request that streams, in order and without a gap. */
   onEvent?: ((event: unknown) => void) | undefined;
+  /** Called with what a server asks about the request, where the request said that it can be answered. */
+  onAsk?: ((ask: Pushes["ask"]) => void) | undefined;
   /** Called once the request is sent, with how credit for further pushes is given. */
   begun?: ((more: (n: number) => void) => void) | undefined;
 }
@@ -49,6 +51,7 @@ interface Open {
   reject(error: unknown): void;
   onProgress: RequestOptions["onProgress"];
   onEvent: RequestOptions["onEvent"];
+  onAsk: RequestOptions["onAsk"];
   /** The number of the push that comes next. */
   next: number;
   done(): void;
@@ -133,7 +136,7 @@ export class NativeClient {
   #send<T extends keyof Requests & keyof Replies>(
     type: T,
     fields: Requests[T],
-    { signal, onProgress, onEvent, begun }: RequestOptions,
+    { signal, onProgress, onEvent, onAsk, begun }: RequestOptions,
   ): Promise<Replies[T]> {
     return new Promise((resolve, reject) => {
       const port = this.#port;
@@ -149,7 +152,7 @@ export class NativeClient {
       }
       const abort = () => this.#abort(id, signal?.reason);
       const done = () => signal?.removeEventListener("abort", abort);
-      this.#open.set(id, { resolve, reject, onProgress, onEvent, next: 0, done });
+      this.#open.set(id, { resolve, reject, onProgress, onEvent, onAsk, next: 0, done });
       signal?.addEventListener("abort", abort);
       port.post(message);
       begun?.((n) => this.#more(type, id, n));
@@ -253,7 +256,9 @@ export class NativeClient {
     } else if (type === "hello_result" && id === HELLO_ID) {
       this.#greeting = message as unknown as Greeting;
       this.#happened({ is: "hello_accepted" });
-    } else if (typeof id === "string" && type !== "ask") {
+    } else if (type === "ask") {
+      this.#open.get(String(id))?.onAsk?.(message as unknown as Pushes["ask"]);
+    } else if (typeof id === "string") {
       this.#heardAbout(id, type, message);
     } else {
       for (const listener of this.#pushListeners) listener(type, message);

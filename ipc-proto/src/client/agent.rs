@@ -23,8 +23,9 @@ define_sent! {
         systemPrompt: Option<String>,
         /// The model, as `provider:model`; absent: the default model.
         model: Option<String>,
-        /// `ask`: tools that only read run; every other call asks the person. `reads`: every other call is refused. `auto`:
-        /// everything runs, unless data would leave.
+        /// `ask`: tools that only read run; every other call asks the person. `reads`: every other call is refused. `plan`:
+        /// as `ask`, but the model can propose a plan; what writes within the approved plan runs. `auto`: everything runs, unless
+        /// data would leave.
         mode: Word,
         /// True if the session is in the bridge's memory only and never written to disk.
         private: bool,
@@ -115,7 +116,7 @@ define_sent! {
         enabledServers: Option<Vec<String>>,
         /// The new model, as `provider:model`; an empty text: the default model.
         model: Option<String>,
-        /// The new mode: `ask`, `auto` or `reads`.
+        /// The new mode: `ask`, `plan`, `auto` or `reads`.
         mode: Option<String>,
         /// True: the session is pinned. False: it is not any more.
         pinned: Option<bool>,

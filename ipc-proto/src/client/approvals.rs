@@ -28,12 +28,14 @@ define_sent! {
         session_id: Option<String>,
         /// The call's id in its turn.
         call_id: Option<String>,
-        /// The tool, `server/tool`.
+        /// The tool, `server/tool`; `update_plan` for a plan of the person's model.
         tool: String,
         /// The call's effect, as far as Harbor knows it: `reads`, `writes` or `destroys`.
         effect: Word,
         /// Why the person is asked: `writes`, `untrusted` (it writes after the model has read untrusted text), `destroys`,
-        /// `leaves`, `files` (files of the person's would be handed over), `first_use` or `sampling` (its own words would go to a language model).
+        /// `leaves`, `files` (files of the person's would be handed over), `first_use`, `sampling` (its own words would go to a
+        /// language model) or `plan`. With `plan`, the arguments are the sites, servers and kinds of action that a model wants
+        /// for its turn.
         reason: Word,
         /// The reason as a sentence.
         why: String,
@@ -63,13 +65,14 @@ define_sent! {
     "StandingAnswer" StandingAnswer {
         /// The answer's id, for `approvals_revoke`.
         id: String,
-        /// `once` (a call that was missed), `chat_tool`, `chat_server`, `flow`, `pair`, `ten_minutes` or `always`.
+        /// `once` (a call that was missed), `chat_tool`, `chat_server`, `flow`, `pair`, `ten_minutes`, `always` or `plan` (what
+        /// writes within a plan, until the turn ends).
         covers: Word,
         /// The principal whose calls it covers: `owner`, an origin, `client://NAME` or `server:NAME`.
         principal: String,
         /// The session, if the answer covers one session only.
         session_id: Option<String>,
-        /// The tool as `server/tool`, or the source.
+        /// The tool as `server/tool`, or the source; for a plan, all that it names.
         what: String,
         /// For `flow` and `pair`: the private data that may leave.
         private: Vec<String>,

@@ -13,6 +13,7 @@ pub mod requests;
 pub mod rounds;
 pub mod schema;
 pub mod shown;
+pub mod tasks;
 pub mod tools;
 pub mod write;
 

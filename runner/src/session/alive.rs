@@ -51,12 +51,16 @@ impl Signs {
 impl Session {
     /// The time at which something is due: a report to the bridge, or a request that is sent again.
     pub(super) fn next_due(&self) -> Option<Instant> {
-        [self.alive.late_due(), self.news.borrow().due(), self.next_again()].into_iter().flatten().min()
+        [self.alive.late_due(), self.news.borrow().due(), self.next_again(), self.next_look()]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     /// Does what is due by now.
     pub(super) fn do_due(&self, now: Instant) {
         self.send_put_off(now);
+        self.look_at_tasks(now);
         if self.alive.late_due().is_some_and(|due| due <= now) {
             self.tell_late();
         }

@@ -23,8 +23,9 @@ impl Session {
         if let Some(kind) = Kind::of(operation) {
             return self.list(id, kind, fetch_of(operation), offers);
         }
-        let request =
-            || Request { capabilities: capabilities.map(Into::into), ..request_for(operation, era) };
+        let as_task = if era == Era::Legacy { self.as_task(operation) } else { None };
+        let sent = as_task.as_ref().unwrap_or(operation);
+        let request = || Request { capabilities: capabilities.map(Into::into), ..request_for(sent, era) };
         match (operation, era) {
             (Operation::Subscribe { uri }, _) if !offers.subscribe => {
                 self.fail(id, CallFailure::NotOffered(format!("subscriptions (to {uri})").into()));
@@ -57,10 +58,11 @@ impl Session {
                 }
                 // What a task answers with is a handle, no result.
                 let tool = task.is_none().then(|| self.tool_with_output(name)).flatten();
-                self.send_call(Call { id, tool, progress, again: None }, request(), era);
+                let task = as_task.is_some().then(Box::default);
+                self.send_call(Call { id, tool, progress, task, again: None }, request(), era);
             }
             _ => {
-                let call = Call { id, tool: None, progress, again: None };
+                let call = Call { id, tool: None, progress, task: None, again: None };
                 self.send_call(call, request(), era);
             }
         }
@@ -164,6 +166,7 @@ impl Session {
     pub fn cancel(&self, id: u64, reason: &str) {
         self.forget_round(id);
         self.wait_no_more(id);
+        self.cancel_task(id);
         let mut open = self.open.borrow_mut();
         if let Some(wire_id) = open.find(|open| open.bridge_id() == Some(id)) {
             open.close(wire_id);

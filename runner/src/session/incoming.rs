@@ -109,7 +109,8 @@ impl Session {
             ) => {
                 self.no_list(id, fetch);
             }
-            (Open::Ping, _) => {}
+            (Open::Unwanted { may_begin: true }, Answer::Result(result)) => self.on_unwanted(result),
+            (Open::Ping | Open::Unwanted { .. }, _) => {}
             (Open::Listen(waiting), answer) => self.on_stream_ended(waiting, &answer),
             (open, Answer::Error { code, message, data }) => {
                 if matches!(open, Open::Call(_)) {
@@ -129,6 +130,11 @@ impl Session {
     }
 
     fn on_result(&self, call: Call, wire_id: u64, result: &str) {
+        let call = match call.task.is_some() {
+            true => self.on_task_told(call, result),
+            false => Some(call),
+        };
+        let Some(call) = call else { return };
         if call.again.is_some() && asks_for_input(result) {
             return self.on_input_required(call, wire_id, result);
         }

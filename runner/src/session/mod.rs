@@ -32,6 +32,7 @@ mod refusals;
 pub mod remote;
 mod schemas;
 mod stream;
+mod tasks;
 mod told_refusals;
 mod tools;
 mod unmounting;

@@ -33,6 +33,11 @@ pub(super) enum Open {
     },
     /// A question for a sign of life; its answer needs no reading.
     Ping,
+    /// A request about a task for which nobody waits any more.
+    Unwanted {
+        /// True if its answer may begin the task.
+        may_begin: bool,
+    },
     /// The stream of the modern generation's notifications.
     Listen(Waiting),
 }
@@ -53,6 +58,8 @@ pub(super) struct Call {
     pub tool: Option<Box<str>>,
     /// True if progress is wanted.
     pub progress: bool,
+    /// Its task, if it runs as one.
+    pub task: Option<Box<TaskOfCall>>,
     /// Modern generation: what to send again once the server's questions are answered.
     pub again: Option<Box<Again>>,
 }
@@ -70,6 +77,17 @@ pub(super) struct Again {
     pub round: Option<Round>,
     /// The id of the first request, by which progress is told however often it is sent.
     pub token: Option<u64>,
+}
+
+/// The task of a call.
+#[derive(Debug, Default)]
+pub(super) struct TaskOfCall {
+    /// The server's name for it, a JSON string, once it has begun.
+    pub id: Option<String>,
+    /// True if its result is asked for.
+    pub is_due: bool,
+    /// When its server is asked about it next.
+    pub look_at: Option<Instant>,
 }
 
 impl Again {
@@ -91,7 +109,7 @@ impl Open {
         match self {
             Self::Call(call) => Some(call.id),
             Self::Page { id, .. } => Some(*id),
-            Self::Listen(_) | Self::Probe | Self::Initialize | Self::Ping => None,
+            Self::Listen(_) | Self::Probe | Self::Initialize | Self::Ping | Self::Unwanted { .. } => None,
         }
     }
 }

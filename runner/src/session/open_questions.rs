@@ -15,6 +15,8 @@ pub(super) struct Asks {
     pub(super) open: HashMap<u64, OpenQuestion>,
     /// Calls that wait for answers to their server's questions, or for a pause, by the bridge's id.
     pub(super) rounds: HashMap<u64, Call>,
+    /// Calls whose tasks are under way, by the bridge's id.
+    pub(super) tasks: HashMap<u64, Call>,
 }
 
 impl Asks {

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use harbor_ipc_proto::link::runner::Tool;
 
 use crate::mcp::schema::{Checker, Mismatch, Verdict, any_object_fits};
+use crate::mcp::tasks::is_required;
 
 /// Schemas that stay compiled at most, and patterns that they may have together.
 pub(super) const MAX_COMPILED: usize = 32;
@@ -38,9 +39,15 @@ impl Tools {
             let schemas = Schemas {
                 input: tool.input_schema.as_deref().map(|text| Schema::again(input, text)),
                 output: output_text.map(|text| Schema::again(output, text)),
+                needs_task: is_required(tool.more.as_deref()),
             };
             self.known.insert(tool.name.as_ref().into(), schemas);
         }
+    }
+
+    /// True if a tool can only be called as a task.
+    pub(super) fn needs_task(&self, tool: &str) -> bool {
+        self.known.get(tool).is_some_and(|known| known.needs_task)
     }
 
     pub(super) fn schema(&mut self, tool: &str, side: Side) -> Option<&mut Schema> {
@@ -112,6 +119,8 @@ pub(super) struct Schemas {
     pub(super) input: Option<Schema>,
     /// Only where results are checked.
     pub(super) output: Option<Schema>,
+    /// True if the tool can only be called as a task.
+    needs_task: bool,
 }
 
 #[derive(Debug)]

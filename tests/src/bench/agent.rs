@@ -115,6 +115,7 @@ fn turn(link: &mut Link, said: Said) -> Outcome<Heard> {
         tool_choice: None,
         max_tool_calls: None,
         max_tokens: None,
+        answers: None,
     });
     link.clear();
     let mut listening = Heard::nothing();

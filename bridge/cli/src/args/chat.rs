@@ -3,7 +3,7 @@
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::PageRules;
+use super::{Approve, PageRules};
 
 /// Talk with a language model that may use your tools
 ///
@@ -33,6 +33,9 @@ pub struct Chat {
     /// Let the model use the tools of these servers; of all if absent
     #[arg(long, value_name = "A,B|all", value_delimiter = ',', value_parser = NonEmptyStringValueParser::new())]
     pub tools: Vec<String>,
+    /// Calls that run unasked, as for `harbor ask`: `ask`, `reads`, `plan` or `all` (default: `ask`)
+    #[arg(long, value_name = "HOW")]
+    pub approve: Option<Approve>,
     /// Write nothing of the conversation down
     #[arg(long, conflicts_with = "session")]
     pub private: bool,

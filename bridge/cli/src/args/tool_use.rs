@@ -22,7 +22,8 @@ pub struct ToolUse {
     #[arg(long, value_name = "N", requires = "tools", value_parser = value_parser!(u32).range(1..))]
     pub max_tool_calls: Option<u32>,
     /// Calls that run unasked. `ask`: those that only read; `reads`: the same, and the rest is refused;
-    /// `all`: every call (default: `ask` at a terminal, else `reads`)
+    /// `plan`: the same, and those within a plan that you approve once; `all`: every call (default: `ask`
+    /// at a terminal, else `reads`)
     #[arg(long, value_name = "HOW", requires = "tools")]
     pub approve: Option<Approve>,
 }
@@ -39,6 +40,7 @@ pub enum ToolChoice {
 pub enum Approve {
     Ask,
     Reads,
+    Plan,
     All,
 }
 
@@ -58,6 +60,7 @@ impl Approve {
         match self {
             Self::Ask => "ask",
             Self::Reads => "reads",
+            Self::Plan => "plan",
             Self::All => "auto",
         }
     }

@@ -12,6 +12,7 @@ use std::io;
 use std::os::fd::{AsFd as _, BorrowedFd};
 use std::os::unix::net::UnixStream;
 
+use harbor_ipc_proto::client::AskPush;
 use harbor_ipc_proto::client::answer::{Heard, request_frame};
 use harbor_ipc_proto::field::{Ask, Message};
 use harbor_ipc_proto::frame::Popped;
@@ -29,6 +30,9 @@ pub trait Alongside<P> {
 
     /// A push has come.
     fn on_push(&mut self, push: P, client: &mut Client) -> Result<(), Failure>;
+
+    /// A server asks something about the request.
+    fn on_ask(&mut self, ask: AskPush, client: &mut Client) -> Result<(), Failure>;
 
     /// Handles something to read at [`Self::input`].
     fn on_input(&mut self, client: &mut Client) -> Result<(), Failure>;
@@ -53,6 +57,10 @@ impl Client {
             let heard = Heard::parse(&frame).map_err(|_| NO_OBJECT)?;
             if heard.is::<P>() {
                 person.on_push(heard.read()?, self)?;
+                continue;
+            }
+            if heard.is::<AskPush>() {
+                person.on_ask(heard.read()?, self)?;
                 continue;
             }
             if let Meaning::Answer(answer) = sent.hear(frame, &mut pieces)? {

@@ -124,8 +124,8 @@ fn about(question: &Approval, now: u64) -> String {
 }
 
 fn wanted_of(question: &Approval) -> String {
-    match &*question.who {
-        "server" => wanted(question),
+    match (&*question.who, &*question.reason) {
+        ("server", _) | (_, "plan") => wanted(question),
         _ => format!("{}, which {}", wanted(question), flatten(&question.effect)),
     }
 }

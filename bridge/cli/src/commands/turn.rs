@@ -5,6 +5,7 @@
 //!                                   ├─ tool_call ────► a line that stands until there is a result
 //!                                   ├─ tool_result ──► · time/get_current_time {"timezone":"Asia/Tokyo"} … ok, 12 ms
 //!                                   └─ approval ─────► a question ─► the person ─► approvals_answer
+//!                    ask ───────────────► a server's form ─► the person ─► mcp_answer      (elicitation.rs)
 //!                 Ctrl-C ─► chat_stop                  (stop.rs)
 //! ```
 //!
@@ -13,6 +14,7 @@
 
 mod cards;
 mod console;
+mod elicitation;
 pub mod ending;
 mod question;
 mod stop;
@@ -23,11 +25,13 @@ use std::os::fd::BorrowedFd;
 use harbor_client::errors::Failure;
 use harbor_client::reply::Answer;
 use harbor_ipc_proto::client::{
-    ApprovalsAnswer, ChatEventPush, ChatSendMessage, ChatSendMessageResult, TurnEvent,
+    ApprovalsAnswer, AskPush, ChatEventPush, ChatSendMessage, ChatSendMessageResult, McpAnswer, TurnEvent,
 };
+use harbor_ipc_proto::field::JsonObject;
 use harbor_ipc_proto::json::Json;
 
 pub use self::console::Console;
+use self::elicitation::{ANSWERS, ElicitationForm, FormStep, ended};
 use self::question::{ApprovalQuestion, Said};
 pub use self::stop::Stopper;
 use crate::client::{Alongside, Client};
@@ -44,10 +48,12 @@ struct Turn<'a, 'b> {
     /// Calls that have no result yet: their arguments.
     calls: BTreeMap<String, Json>,
     /// The open questions in their order; the first one is asked.
-    questions: VecDeque<ApprovalQuestion>,
+    questions: VecDeque<TurnQuestion>,
     status: Option<Status>,
     /// True if the model has said something since the last call of a tool.
     has_spoken: bool,
+    /// The text that was shown before the last call of a tool.
+    shown: String,
 }
 
 /// A message that says this and nothing else, and whose turn is followed.
@@ -61,7 +67,16 @@ pub fn message(session: &str, text: String) -> ChatSendMessage {
         tool_choice: None,
         max_tool_calls: None,
         max_tokens: None,
+        answers: None,
     }
+}
+
+/// A question that waits for the person.
+enum TurnQuestion {
+    /// May a call be made, or does a plan hold?
+    Approval(Box<ApprovalQuestion>),
+    /// A server asks something.
+    Form(ElicitationForm),
 }
 
 /// Says something in a session, and shows what happens until it is answered.
@@ -80,9 +95,13 @@ pub fn say(
         questions: VecDeque::new(),
         status,
         has_spoken: false,
+        shown: String::new(),
     };
     stopper.arm(session);
-    let answered = client.ask_alongside::<ChatEventPush, _>(message, &mut turn);
+    // Where nobody is, servers are told so at once.
+    let answers = turn.console.can_ask().then(|| JsonObject(Json::from_valid(ANSWERS.into())));
+    let message = ChatSendMessage { answers, ..message.clone() };
+    let answered = client.ask_alongside::<ChatEventPush, _>(&message, &mut turn);
     stopper.disarm();
     turn.end(answered.as_ref().ok().map(|answer| &*answer.response))?;
     // A tool may have done its work.
@@ -106,22 +125,45 @@ impl Alongside<ChatEventPush> for Turn<'_, '_> {
         }
     }
 
+    fn on_ask(&mut self, ask: AskPush, client: &mut Client) -> Result<(), Failure> {
+        let form = ElicitationForm::of(&ask).filter(|_| self.console.can_ask());
+        let Some(form) = form else {
+            self.note(&format!("harbor: {} asked what cannot be answered here", flatten(&ask.server_id)))?;
+            return reply_to(client, ask.ask_id, ended("decline"));
+        };
+        self.questions.push_back(TurnQuestion::Form(form));
+        if self.questions.len() == 1 { self.ask_next() } else { Ok(()) }
+    }
+
     fn on_input(&mut self, client: &mut Client) -> Result<(), Failure> {
-        let line = self.console.line()?;
-        let Some(question) = self.questions.front() else { return Ok(()) };
-        match question.read(line.as_deref()) {
-            Some(said) => {
-                let id = question.id().to_owned();
-                self.answer(client, id, said)?;
-                self.questions.pop_front();
-                self.ask_next()
-            }
-            None => {
-                let choices = question.choices();
-                Ok(self.console.note(&choices)?)
-            }
+        let (line, width) = (self.console.line()?, self.console.width());
+        match self.questions.front_mut() {
+            None => Ok(()),
+            Some(TurnQuestion::Approval(question)) => match question.read(line.as_deref()) {
+                Some(said) => {
+                    let id = question.id().to_owned();
+                    self.answer(client, id, said)?;
+                    self.go_on()
+                }
+                None => {
+                    let choices = question.choices();
+                    Ok(self.console.note(&choices)?)
+                }
+            },
+            Some(TurnQuestion::Form(form)) => match form.read(line.as_deref(), width) {
+                FormStep::Show(text) => Ok(self.console.note(&text)?),
+                FormStep::Over(result) => {
+                    reply_to(client, form.ask_id(), result)?;
+                    self.go_on()
+                }
+            },
         }
     }
+}
+
+/// Answers a server's question. One that is over already needs no answer.
+fn reply_to(client: &mut Client, ask_id: u64, result: Json) -> Result<(), Failure> {
+    client.say(&McpAnswer { ask_id, result: Some(JsonObject(result)), error: None })
 }
 
 impl Turn<'_, '_> {
@@ -130,7 +172,10 @@ impl Turn<'_, '_> {
         match &*event.r#type {
             "text" if !text.is_empty() => {
                 self.status = None;
-                self.has_spoken = true;
+                if !std::mem::replace(&mut self.has_spoken, true) {
+                    self.shown.clear();
+                }
+                self.shown.push_str(text);
                 self.console.piece(text)?;
             }
             "reasoning" => self.status("the model thinks …"),
@@ -142,6 +187,12 @@ impl Turn<'_, '_> {
             _ => {}
         }
         Ok(())
+    }
+
+    /// The question in front is answered.
+    fn go_on(&mut self) -> Result<(), Failure> {
+        self.questions.pop_front();
+        self.ask_next()
     }
 
     /// Shows a status line, but none behind a question: it would hide the question.
@@ -175,6 +226,7 @@ impl Turn<'_, '_> {
     fn result(&mut self, event: &TurnEvent) -> Result<(), Failure> {
         let call = event.call_id.as_ref().and_then(|id| self.calls.remove(id));
         self.has_spoken = false;
+        self.end_forms(event.tool.as_deref().unwrap_or_default())?;
         self.note(&cards::ended(event, &call.unwrap_or_else(none)))?;
         if self.calls.is_empty() {
             self.status("waiting for the model …");
@@ -182,10 +234,25 @@ impl Turn<'_, '_> {
         Ok(())
     }
 
+    /// A call has its result: what its server has asked meanwhile is over.
+    fn end_forms(&mut self, tool: &str) -> Result<(), Failure> {
+        let server = tool.split('/').next().unwrap_or_default();
+        let is_of =
+            |question: &TurnQuestion| matches!(question, TurnQuestion::Form(form) if form.server() == server);
+        let was_asked = self.questions.front().is_some_and(is_of);
+        self.questions.retain(|question| !is_of(question));
+        if was_asked {
+            self.note("\nharbor: the question is no longer open")?;
+            self.ask_next()?;
+        }
+        Ok(())
+    }
+
     fn approval(&mut self, event: TurnEvent, client: &mut Client) -> Result<(), Failure> {
         let waits = event.waits != Some(false);
         let Some(question) = event.approval.map(ApprovalQuestion::of) else { return Ok(()) };
-        let at = self.questions.iter().position(|known| known.id() == question.id());
+        let is_it = |known: &TurnQuestion| matches!(known, TurnQuestion::Approval(known) if known.id() == question.id());
+        let at = self.questions.iter().position(is_it);
         match (waits, at) {
             (true, None) if !self.console.can_ask() => {
                 self.note(&format!("harbor: {} was refused: {NOBODY}", flatten(question.tool())))?;
@@ -193,7 +260,7 @@ impl Turn<'_, '_> {
                 self.answer(client, question.id().to_owned(), said)
             }
             (true, None) => {
-                self.questions.push_back(question);
+                self.questions.push_back(TurnQuestion::Approval(Box::new(question)));
                 if self.questions.len() == 1 { self.ask_next() } else { Ok(()) }
             }
             // Somebody else has answered it, or the turn ends.
@@ -210,11 +277,14 @@ impl Turn<'_, '_> {
     }
 
     fn ask_next(&mut self) -> Result<(), Failure> {
-        if let Some(question) = self.questions.front() {
-            self.status = None;
-            let text = question.text(self.console.width());
-            self.console.ask(&text)?;
-        }
+        let width = self.console.width();
+        let text = match self.questions.front() {
+            Some(TurnQuestion::Approval(question)) => question.text(width),
+            Some(TurnQuestion::Form(form)) => form.text(width),
+            None => return Ok(()),
+        };
+        self.status = None;
+        self.console.ask(&text)?;
         Ok(())
     }
 
@@ -225,7 +295,8 @@ impl Turn<'_, '_> {
     /// Ends the turn. If no piece of the answer came while it was made, shows it whole.
     fn end(mut self, response: Option<&str>) -> Result<(), Failure> {
         self.status = None;
-        if let Some(response) = response.filter(|_| !self.has_spoken) {
+        // An answer that ends at a call stands before that call.
+        if let Some(response) = response.filter(|response| !self.has_spoken && *response != self.shown) {
             self.console.piece(response)?;
         }
         self.console.end_line()?;

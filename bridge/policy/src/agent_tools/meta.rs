@@ -17,10 +17,11 @@ use harbor_ipc_proto::json::Fields;
 use harbor_ipc_proto::model::ModelTool;
 use serde_json::Value;
 
+use crate::consent::plan::UPDATE_PLAN;
 use crate::untrusted::READ_MORE;
 
 /// Names that no other tool may have among a model's.
-pub const RESERVED: [&str; 4] = ["search_tools", "describe_tool", "call_tool", READ_MORE];
+pub const RESERVED: [&str; 5] = ["search_tools", "describe_tool", "call_tool", READ_MORE, UPDATE_PLAN];
 
 /// MCP's list of the three.
 pub const TOOLS: &str = r#"{"name":"search_tools","description":"Finds tools by words in their names and descriptions, the best first. Without words, it shows some of all.","inputSchema":{"type":"object","properties":{"query":{"type":"string","description":"Words to look for."}}},"annotations":{"readOnlyHint":true}},{"name":"describe_tool","description":"Gives the description and the JSON Schema of the parameters of one tool.","inputSchema":{"type":"object","properties":{"name":{"type":"string","description":"The tool's name, as search_tools gives it."}},"required":["name"]},"annotations":{"readOnlyHint":true}},{"name":"call_tool","description":"Calls a tool. describe_tool says which arguments it takes.","inputSchema":{"type":"object","properties":{"name":{"type":"string","description":"The tool's name, as search_tools gives it."},"arguments":{"type":"object","description":"The tool's arguments."}},"required":["name"]}}"#;

@@ -19,6 +19,7 @@ use harbor_ipc_proto::source_id::SourceKind;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
+use super::approved_plans::ApprovedPlans;
 use super::call::{Call, Names, Who};
 use super::facts::{Effect, Reach};
 use super::why::Why;
@@ -149,6 +150,8 @@ pub struct Answers {
     no: Vec<Denial>,
     /// Single calls of sources that their client was not given.
     let_in: Vec<RememberedAnswer>,
+    /// The plans of turns.
+    pub plans: ApprovedPlans,
 }
 
 impl RememberedAnswer {
@@ -312,6 +315,7 @@ impl Answers {
     pub fn begin_turn(&mut self, chat: &str) {
         self.yes.retain(|yes| yes.cover != Cover::Once || yes.chat.as_deref() != Some(chat));
         self.no.retain(|no| no.chat.as_deref() != Some(chat));
+        self.plans.begin_turn(chat);
     }
 
     /// Takes back the answers that `is_meant` names, and returns them.
@@ -328,6 +332,7 @@ impl Answers {
         self.yes.retain(|yes| !is_meant(yes.chat.as_deref(), &yes.source));
         self.let_in.retain(|yes| !is_meant(yes.chat.as_deref(), &yes.source));
         self.no.retain(|no| !is_meant(no.chat.as_deref(), &no.source));
+        self.plans.forget(is_meant);
     }
 
     /// A call is made: a yes to it alone is used up.

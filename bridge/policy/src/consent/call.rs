@@ -46,6 +46,8 @@ impl Who {
 pub enum Mode {
     /// Reads run, all else asks.
     Ask,
+    /// Reads run, and what writes within the plan that the person has approved; all else asks.
+    Plan,
     /// All runs but what destroys, and what writes after untrusted text.
     Auto,
     /// Reads run, everything else is refused, since there is nobody to ask.

@@ -3,6 +3,8 @@
 //! ```text
 //!  update_plan {sites, servers, kinds, reason} ─► wanted plan ─► the person's yes ─► approved plan ─► covers(call)?
 //!                                                      └► another one, with its reason ─► asked again, with what is new in it
+//!
+//! A plan ends with its turn; `approved_plans` keeps it until then.
 //! ```
 //!
 //! Owns what a plan may have in it, and which calls are within it. Must never cover a call that destroys or that lets private data
@@ -46,6 +48,19 @@ impl PlannedKind {
         match self {
             Self::Act => "act",
             Self::Write => "write",
+        }
+    }
+
+    /// The kind of this word.
+    fn of(word: &str) -> Option<Self> {
+        [Self::Act, Self::Write].into_iter().find(|kind| kind.word() == word)
+    }
+
+    /// What it lets the model do, for the person.
+    fn words(self) -> &'static str {
+        match self {
+            Self::Act => "act: click and type in pages of these sites",
+            Self::Write => "write: call tools of these servers that change something",
         }
     }
 }
@@ -114,48 +129,31 @@ pub fn update_plan() -> ModelTool {
 }
 
 impl ActionPlan {
-    /// The plan that a model proposes. `servers` are those of the turn; `approved` is the plan so far.
+    /// The plan that a model proposes. `servers` are those of the turn.
     ///
     /// # Errors
     /// Why it cannot be shown.
-    pub fn proposed(
-        arguments: &str,
-        servers: &BTreeSet<String>,
-        approved: Option<&Self>,
-    ) -> Result<Self, UnfitPlan> {
+    pub fn proposed(arguments: &str, servers: &BTreeSet<String>) -> Result<Self, UnfitPlan> {
         let members: Map<String, Value> = serde_json::from_str(arguments).map_err(|_| UnfitPlan::Form)?;
-        let sites = list(&members, "sites")?;
-        let named = list(&members, "servers")?;
-        let all = ["*", "all", "any", "everything"];
-        if sites
-            .iter()
-            .chain(&named)
-            .any(|name| name.contains('*') || all.contains(&name.to_lowercase().as_str()))
-        {
+        let (sites, named) = (list(&members, "sites")?, list(&members, "servers")?);
+        if sites.iter().chain(&named).any(|name| is_all(name)) {
             return Err(UnfitPlan::Everything);
         }
         if !named.is_subset(servers) {
             return Err(UnfitPlan::NoServer);
         }
         let sites = sites.iter().map(|site| host(site).ok_or(UnfitPlan::NoSite)).collect::<Result<_, _>>()?;
-        let kind = |word: &String| match word.as_str() {
-            "act" => Ok(PlannedKind::Act),
-            "write" => Ok(PlannedKind::Write),
-            _ => Err(UnfitPlan::NoKind),
-        };
-        let kinds = list(&members, "kinds")?.iter().map(kind).collect::<Result<BTreeSet<_>, _>>()?;
+        let kinds = list(&members, "kinds")?;
+        let kinds = kinds.iter().map(|word| PlannedKind::of(word).ok_or(UnfitPlan::NoKind));
         let reason = members.get("reason").and_then(Value::as_str).unwrap_or_default().trim().to_owned();
-        let plan = Self { sites, servers: named, kinds, reason };
+        let plan = Self { sites, servers: named, kinds: kinds.collect::<Result<_, _>>()?, reason };
         if plan.reason.len() > LONGEST_REASON {
             return Err(UnfitPlan::TooLong);
         }
         if plan.kinds.is_empty() || (plan.sites.is_empty() && plan.servers.is_empty()) {
             return Err(UnfitPlan::Empty);
         }
-        match approved {
-            Some(_) if plan.reason.is_empty() => Err(UnfitPlan::NoReason),
-            _ => Ok(plan),
-        }
+        Ok(plan)
     }
 
     /// The part of the plan that the approved one does not have. Without any of it the person need not be asked again.
@@ -165,9 +163,37 @@ impl ActionPlan {
             sites: &self.sites - &approved.sites,
             servers: &self.servers - &approved.servers,
             kinds: &self.kinds - &approved.kinds,
-            reason: self.reason.clone(),
+            reason: String::new(),
         };
         (!(more.sites.is_empty() && more.servers.is_empty() && more.kinds.is_empty())).then_some(more)
+    }
+
+    /// True if another plan names the same sites, servers and kinds. The reason does not count.
+    #[must_use]
+    pub fn is_same(&self, other: &Self) -> bool {
+        (&self.sites, &self.servers, &self.kinds) == (&other.sites, &other.servers, &other.kinds)
+    }
+
+    /// The plan as a JSON object for the person: each part by its name, and `new` with what the approved plan does not have.
+    #[must_use]
+    pub fn shown(&self, new: Option<&Self>) -> String {
+        let mut members = Vec::new();
+        let mut add = |key: &str, text: String| {
+            members.extend((!text.is_empty()).then(|| format!("{}:{}", json(key), json(&text))));
+        };
+        add("sites", joined(&self.sites));
+        add("servers", joined(&self.servers));
+        add("kinds", self.kinds.iter().map(|kind| kind.words()).collect::<Vec<_>>().join("; "));
+        add("new", new.map(Self::names).unwrap_or_default());
+        add("the model's reason", self.reason.clone());
+        format!("{{{}}}", members.join(","))
+    }
+
+    /// All that it names, in a line.
+    #[must_use]
+    pub fn names(&self) -> String {
+        let kinds = self.kinds.iter().map(|kind| kind.word().to_owned());
+        self.sites.iter().chain(&self.servers).cloned().chain(kinds).collect::<Vec<_>>().join(", ")
     }
 
     /// True if a call is within the approved plan. `leaves`: private data would leave with it.
@@ -181,6 +207,19 @@ impl ActionPlan {
             None => self.kinds.contains(&PlannedKind::Write) && self.servers.contains(call.source),
         }
     }
+}
+
+/// True if a name stands for more than itself.
+fn is_all(name: &str) -> bool {
+    name.contains('*') || ["all", "any", "everything"].contains(&name.to_lowercase().as_str())
+}
+
+fn joined(names: &BTreeSet<String>) -> String {
+    names.iter().map(String::as_str).collect::<Vec<_>>().join(", ")
+}
+
+fn json(text: &str) -> String {
+    Value::from(text).to_string()
 }
 
 /// A list of short names.
@@ -230,7 +269,7 @@ mod tests {
     }
 
     fn plan(arguments: &str) -> Result<ActionPlan, UnfitPlan> {
-        ActionPlan::proposed(arguments, &servers(), None)
+        ActionPlan::proposed(arguments, &servers())
     }
 
     fn call<'a>(source: &'a str, name: &'a str, effect: Effect) -> Call<'a> {
@@ -303,14 +342,17 @@ mod tests {
     }
 
     #[test]
-    fn a_change_needs_a_reason_and_shows_what_is_new() {
+    fn a_plan_is_shown_with_what_is_new_in_it() {
         let first = plan(r#"{"servers":["files"],"kinds":["write"],"reason":"tidy up"}"#).unwrap();
-        let more = r#"{"servers":["files","mail"],"kinds":["write"]}"#;
-        assert_eq!(ActionPlan::proposed(more, &servers(), Some(&first)), Err(UnfitPlan::NoReason));
-        let more = r#"{"servers":["files","mail"],"kinds":["write"],"reason":"and tell Ann"}"#;
-        let second = ActionPlan::proposed(more, &servers(), Some(&first)).unwrap();
-        assert_eq!(second.beyond(&first).unwrap().servers, ["mail".to_owned()].into());
-        assert_eq!(first.beyond(&second), None);
+        let more = r#"{"sites":["a.example"],"servers":["files","mail"],"kinds":["write"],"reason":"and \"tell\" Ann"}"#;
+        let second = plan(more).unwrap();
+        let new = second.beyond(&first).unwrap();
+        assert_eq!((new.names().as_str(), first.beyond(&second)), ("a.example, mail", None));
+        assert_eq!(
+            second.shown(Some(&new)),
+            r#"{"sites":"a.example","servers":"files, mail","kinds":"write: call tools of these servers that change something","new":"a.example, mail","the model's reason":"and \"tell\" Ann"}"#
+        );
+        assert_eq!((first.is_same(&second), first.is_same(&first.clone())), (false, true));
         assert!(serde_json::from_str::<Value>(&update_plan().schema).is_ok());
     }
 

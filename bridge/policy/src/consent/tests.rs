@@ -3,6 +3,8 @@
 use proptest::prelude::*;
 
 use super::answers::RememberedAnswer;
+use super::approved_plans::ApprovedPlan;
+use super::plan::ActionPlan;
 use super::*;
 
 const HASH: [u8; 32] = [1; 32];
@@ -121,6 +123,7 @@ use Effect::{Destroys, Reads, Writes};
 
 const ASK: Who = Who::Person(Mode::Ask);
 const AUTO: Who = Who::Person(Mode::Auto);
+const PLAN: Who = Who::Person(Mode::Plan);
 const NOBODY: Who = Who::Person(Mode::Reads);
 const CLIENT: Who = Who::Client { guard: false };
 const GUARDED: Who = Who::Client { guard: true };
@@ -155,6 +158,7 @@ fn the_table() {
         // who, reads, writes, writes after untrusted text, destroys, leaves
         (Who::Typed, [Runs, Runs, Runs, Runs, Runs]),
         (ASK, [Runs, Ask(Why::Writes), Ask(Why::Writes), Ask(Why::Destroys), Ask(Why::Leaves)]),
+        (PLAN, [Runs, Ask(Why::Writes), Ask(Why::Writes), Ask(Why::Destroys), Ask(Why::Leaves)]),
         (AUTO, [Runs, Runs, Ask(Why::Untrusted), Ask(Why::Destroys), Ask(Why::Leaves)]),
         (NOBODY, [Runs, Refuse, Refuse, Refuse, Refuse]),
         (Who::Run, [Runs, Runs, Ask(Why::Untrusted), Ask(Why::Destroys), Ask(Why::Leaves)]),
@@ -228,6 +232,34 @@ fn a_yes_covers_what_it_was_given_for_and_nothing_else() {
 }
 
 #[test]
+fn within_an_approved_plan_what_writes_runs_and_nothing_else() {
+    let arguments = r#"{"servers":["s"],"kinds":["write"],"reason":"tidy up"}"#;
+    let plan = ActionPlan::proposed(arguments, &["s".to_owned()].into()).unwrap();
+    let planned = |who, chat: &str, effect| {
+        let mut case = Case::new(who, effect, WEB);
+        let (id, principal) = ("p".into(), "owner".into());
+        case.answers.plans.approve(ApprovedPlan {
+            id,
+            principal,
+            chat: chat.into(),
+            plan: plan.clone(),
+            since: 1,
+        });
+        case
+    };
+    assert_eq!(
+        planned(PLAN, "chat", Writes).having_read(&[]).came(),
+        Runs,
+        "the person has seen its servers"
+    );
+    assert_eq!(planned(PLAN, "chat", Destroys).came(), Ask(Why::Destroys));
+    assert_eq!(planned(PLAN, "chat", Writes).having_read(&["files"]).came(), Ask(Why::Leaves));
+    assert_eq!(planned(PLAN, "other", Writes).came(), Ask(Why::Writes), "another conversation");
+    assert_eq!(planned(ASK, "chat", Writes).came(), Ask(Why::Writes), "another mode");
+    assert_eq!(planned(NOBODY, "chat", Writes).came(), Refuse);
+}
+
+#[test]
 fn a_denied_call_in_other_words_is_denied() {
     let mut case = Case::new(ASK, Writes, WEB).with(r#"{"a":1,"b":2}"#);
     let denied = case.clone();
@@ -258,6 +290,7 @@ fn whose() -> impl Strategy<Value = Who> {
     prop_oneof![
         Just(ASK),
         Just(AUTO),
+        Just(PLAN),
         Just(NOBODY),
         Just(Who::Run),
         Just(Who::Page),

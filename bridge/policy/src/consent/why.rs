@@ -19,6 +19,8 @@ pub enum Why {
     FirstUse,
     /// A server wants a language model's answer.
     Sampling,
+    /// The model proposes a plan.
+    Plan,
 }
 
 impl Why {
@@ -39,6 +41,7 @@ impl Why {
             Self::Files => "files",
             Self::FirstUse => "first_use",
             Self::Sampling => "sampling",
+            Self::Plan => "plan",
         }
     }
 
@@ -53,6 +56,7 @@ impl Why {
             Self::Files => "a file of yours would be handed over",
             Self::FirstUse => "you have not let it use this yet",
             Self::Sampling => "it wants a language model of yours to answer it",
+            Self::Plan => "within this plan it would act without asking, until it has answered",
         }
     }
 }

@@ -116,7 +116,8 @@ impl Drive {
     }
 }
 
-fn text_of(message: &ModelMessage) -> String {
+/// The text of a message.
+pub(super) fn text_of(message: &ModelMessage) -> String {
     let texts = message.parts.iter().filter_map(|part| match part {
         Part::Text(text) => Some(text.as_str()),
         _ => None,

@@ -50,11 +50,30 @@ pub enum Decision {
 /// Asks the person by the form of an AI client, and returns the answer.
 pub type Form = Rc<dyn Fn(&Approval) -> Pin<Box<dyn Future<Output = Option<Decision>>>>>;
 
+/// The subject of a question.
+#[derive(Debug)]
+pub(super) enum QuestionSubject {
+    /// A call, or what a server asks of a model.
+    Call(QuestionedCall),
+    /// A plan, as the JSON object that is shown.
+    Plan(String),
+}
+
+impl QuestionSubject {
+    /// The arguments in full, a JSON object.
+    pub fn arguments(&self) -> &str {
+        match self {
+            Self::Call(wanted) => &wanted.arguments,
+            Self::Plan(shown) => shown,
+        }
+    }
+}
+
 /// A question.
 #[derive(Debug)]
 pub(super) struct OpenApproval {
     pub approval: Approval,
-    pub wanted: QuestionedCall,
+    pub subject: QuestionSubject,
     /// The origin that asks, where it is one.
     pub asker: Option<Asker>,
     /// The private names that were shown.
@@ -218,7 +237,8 @@ impl OpenApproval {
             Caller::Origin(asker) => Some(asker.clone()),
         };
         let (client, answer) = (caller.sender().client, RefCell::new(Some(sender)));
-        (Self { approval, wanted, asker, shown, client, answer, missed: Cell::default() }, receiver)
+        let subject = QuestionSubject::Call(wanted);
+        (Self { approval, subject, asker, shown, client, answer, missed: Cell::default() }, receiver)
     }
 
     /// A question about what a server asks of a model during a call of the connection `client`.
@@ -227,10 +247,23 @@ impl OpenApproval {
         wanted: QuestionedCall,
         client: u64,
     ) -> (Self, oneshot::Receiver<Decision>) {
+        Self::without_caller(approval, QuestionSubject::Call(wanted), client)
+    }
+
+    /// A question about a plan in a turn of the connection `client`.
+    pub fn about_plan(approval: Approval, shown: String, client: u64) -> (Self, oneshot::Receiver<Decision>) {
+        Self::without_caller(approval, QuestionSubject::Plan(shown), client)
+    }
+
+    fn without_caller(
+        approval: Approval,
+        subject: QuestionSubject,
+        client: u64,
+    ) -> (Self, oneshot::Receiver<Decision>) {
         let (sender, receiver) = oneshot::channel();
         let answer = RefCell::new(Some(sender));
         (
-            Self { approval, wanted, asker: None, shown: None, client, answer, missed: Cell::default() },
+            Self { approval, subject, asker: None, shown: None, client, answer, missed: Cell::default() },
             receiver,
         )
     }

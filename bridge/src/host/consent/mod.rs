@@ -17,6 +17,7 @@ mod connected;
 mod first_use;
 mod guard;
 mod pace;
+pub mod plans;
 pub mod requested_call;
 mod sampling;
 pub mod sampling_call;

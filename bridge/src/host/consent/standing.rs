@@ -13,9 +13,9 @@ use harbor_ipc_proto::codes::Code;
 use harbor_policy::consent::answers::{A_WHILE, Cover, RememberedAnswer};
 use harbor_policy::consent::{Names, Who};
 
-use super::Consent;
-use super::asking::Decision;
+use super::asking::{Decision, QuestionSubject};
 use super::requested_call::{QuestionedCall, RequestedCall};
+use super::{Consent, plans};
 use crate::host::asker::{Asker, Caller, Sender};
 use crate::host::{Host, invalid};
 use crate::store::audit::AuditRecord;
@@ -65,6 +65,7 @@ impl Consent {
         let (answers, now) = (self.answers.borrow(), boot_clock());
         let mut standing: Vec<_> = answers.standing(now).map(|answer| view(answer, now)).collect();
         standing.reverse();
+        standing.extend(answers.plans.standing().map(|plan| plans::view(plan, now)));
         standing.extend(self.never.borrow().iter().map(|(principal, source)| never(principal, source)));
         (waiting, standing)
     }
@@ -72,7 +73,7 @@ impl Consent {
     /// A question, with its arguments in full.
     #[must_use]
     pub fn question(&self, id: &str) -> Option<(Approval, String)> {
-        self.questions.find(id).map(|asked| (asked.view(), asked.wanted.arguments.clone()))
+        self.questions.find(id).map(|asked| (asked.view(), asked.subject.arguments().to_owned()))
     }
 
     /// Takes answers back: those with this id or about this subject, or all answers if `named` is none. Returns their number.
@@ -91,6 +92,10 @@ impl Consent {
             }
         };
         let gone = self.answers.borrow_mut().revoke(is_meant);
+        let planned = self.answers.borrow_mut().plans.revoke(|plan| {
+            let names = [&plan.id, &plan.principal, &plan.chat];
+            named.is_none_or(|named| names.into_iter().chain(&plan.plan.servers).any(|name| name == named))
+        });
         for answer in gone.iter().filter(|answer| answer.cover == Cover::Always) {
             let tool = format!("{}/{}", answer.source, answer.tool);
             let removed = self.tables.remove(&answer.principal, &tool);
@@ -99,7 +104,7 @@ impl Consent {
             })?;
         }
         let reopened = self.reopen(named).await?;
-        Ok(u32::try_from(gone.len() + reopened).unwrap_or(u32::MAX))
+        Ok(u32::try_from(gone.len() + planned + reopened).unwrap_or(u32::MAX))
     }
 
     /// Lets the person be asked again about a source that a client never gets. Returns the number of such sources.
@@ -228,21 +233,23 @@ impl Host {
             (None, _) => Decision::No(reason),
         };
         let Some((asked, waits)) = questions.answer(id, &decision) else { return Ok(false) };
+        // A plan that nobody waits for is over with its turn.
+        let QuestionSubject::Call(wanted) = &asked.subject else { return Ok(true) };
         match (decision, &asked.asker) {
             _ if waits => {}
             (decision @ (Decision::Yes(Cover::Always) | Decision::Never), _) if asked.is_about_model() => {
                 let word = if decision == Decision::Never { Sampling::Deny } else { Sampling::Allow };
-                self.keep_sampling(&asked.wanted.source, asked.client, word).await?;
+                self.keep_sampling(&wanted.source, asked.client, word).await?;
             }
             (decision, Some(asker)) if asked.is_first_use() => {
                 // A no is told to whoever waits, and nobody does.
-                let _ = self.take_first_use(asker, &asked.wanted, &decision).await;
+                let _ = self.take_first_use(asker, wanted, &decision).await;
             }
             (Decision::Yes(cover), _) => {
                 let shown = asked.shown.clone().unwrap_or_default();
-                self.consent.take(&asked.wanted, cover, shown).await;
+                self.consent.take(wanted, cover, shown).await;
             }
-            _ => self.consent.deny(&asked.wanted),
+            _ => self.consent.deny(wanted),
         }
         Ok(true)
     }

@@ -19,6 +19,7 @@ import { lookAtPage } from "../chat/page_open.ts";
 import { standingOf } from "../chat/page_rules.ts";
 import { sendWithPage, summarise } from "../chat/page_send.ts";
 import { loadModels, modelMenu, modelOf, serverMenu } from "../chat/picking.ts";
+import { askForms, asksAfter, heardAsk } from "../chat/server_ask.ts";
 import { READ_CHAT, type Said, Talk, asEvent, isBusy } from "../chat/talk.ts";
 import type { Item } from "../chat/transcript.ts";
 import { waitsLine } from "../chat/waits.ts";
@@ -63,7 +64,11 @@ export const chat: View<Here> = {
     if (id !== undefined) void sessionStore.set(LAST_CHAT, id).catch(() => undefined);
   },
   heard(hands, _, type, payload: Fields) {
-    if (type === "chat_event") talkOf(hands).heard(asEvent(payload));
+    if (type === "chat_event") {
+      const push = asEvent(payload);
+      talkOf(hands).heard(push);
+      asksAfter(hands, push.session_id, push.event);
+    } else if (type === "chat_ask") heardAsk(hands, payload);
     else if (type === "servers") forgetPrompts();
   },
   top: (hands) => [
@@ -82,6 +87,7 @@ export const chat: View<Here> = {
   foot: (hands) => [
     leaving(hands),
     waitsLine(hands),
+    ...askForms(hands),
     mismatch(hands),
     h("div.with", {}, serverMenu(hands), privacy(hands)),
     ...composer(hands, {

@@ -22,6 +22,9 @@ const NO_WORDS: { [answer: string]: string } = { no: "Don't allow", never: "Neve
 /** What the answers to a server are called that wants an answer of a model. */
 const SERVER_WORDS: { [answer: string]: string } = { once: "Allow this once", always: "Always allow this server", never: "Never for this server" };
 
+/** What the answers to a plan are called. */
+const PLAN_WORDS: { [answer: string]: string } = { once: "Allow this plan", no: "Don't allow" };
+
 const STANDING_WORDS: { [covers: string]: string } = {
   once: "one call, when it is repeated",
   chat_tool: "this tool, in one chat",
@@ -30,6 +33,7 @@ const STANDING_WORDS: { [covers: string]: string } = {
   pair: "what comes from there, on one connection",
   ten_minutes: "this tool, for 10 minutes",
   always: "this tool, always",
+  plan: "calls within this plan, until the model has answered",
   never: "never asked about",
 };
 
@@ -134,9 +138,10 @@ function argumentsOf(hands: Hands, id: string, fields: ApprovalField[]): VNode {
 
 const answering = (id: string): string => `answer ${id}`;
 
-function answerButton(hands: Hands, { id, who }: Approval, answer: string, inert: boolean): Child {
+function answerButton(hands: Hands, { id, who, reason }: Approval, answer: string, inert: boolean): Child {
   const [yes, no] = [ANSWER_WORDS[answer], NO_WORDS[answer]];
-  const words = (who === "server" ? SERVER_WORDS[answer] : undefined) ?? yes ?? no;
+  const own = reason === "plan" ? PLAN_WORDS : who === "server" ? SERVER_WORDS : {};
+  const words = own[answer] ?? yes ?? no;
   if (words === undefined) return undefined;
   const press = () => {
     if (yes === undefined || mayAllow(guard, performance.now())) say(hands, id, answer);

@@ -1127,7 +1127,7 @@ export interface Requests {
     system_prompt?: string;
     /** The model, as `provider:model`; absent: the default model. */
     model?: string;
-    /** `ask` (default), `auto` or `reads`, as in `ChatSession`. With `reads`, a call about which the person would be asked is refused. */
+    /** `ask` (default), `plan`, `auto` or `reads`, as in `ChatSession`. With `reads`, a call about which the person would be asked is refused. */
     mode?: string;
     /** True: the session is never written to disk, and ends with the bridge. */
     private?: boolean;
@@ -1150,6 +1150,8 @@ export interface Requests {
     max_tool_calls?: number;
     /** The most tokens of each answer of the model. */
     max_tokens?: number;
+    /** As in `mcp_call_tool`, for the calls of the turn: what their servers ask comes as `ask` pushes, as long as this request is open. */
+    answers?: { [name: string]: Json };
   };
   /** Fetches a page, a text or a picture of the web for a message: in a process of its own that runs for this only, in the sandbox of installers. Of a page comes its readable text. Nothing of it is kept. `cancel` ends it. */
   chat_fetch_page: {
@@ -1363,8 +1365,6 @@ export interface Requests {
     origin?: string;
     /** For a page: its tab. */
     tab_id?: number;
-    /** For a browser: the groups of tools that it can do besides those of every browser, such as `files`. */
-    groups?: string[];
   };
   /** Withdraws a source. Its open calls end at once. */
   source_unregister: {
@@ -1396,17 +1396,6 @@ export interface Requests {
     url?: string;
     /** The tab's title, or another text about the event. */
     title?: string;
-    /** For `download`: the download as it is now. */
-    download?: BrowserDownload;
-  };
-  /** Reads a piece of a file that a `source_call` of this connection carries. Only while that call is open. */
-  source_file: {
-    /** The call. */
-    call_id: string;
-    /** The place of the file in the call's `files`, from 0. */
-    file: number;
-    /** The byte at which the piece begins. */
-    offset: number;
   };
   /** Lists the tool sources that are no servers. */
   list_sources: Record<never, never>;
@@ -2531,11 +2520,6 @@ export interface Replies {
     /** Why it is denied, as a sentence; absent when it is allowed. */
     reason?: string;
   };
-  /** A piece of a file. */
-  source_file: {
-    /** Its bytes as base64: at most 512 KiB of them, none at the end of the file. */
-    data: string;
-  };
   /** The tool sources that are no servers. */
   list_sources: {
     /** The sources, sorted by id. */
@@ -2628,8 +2612,6 @@ export interface Pushes {
     catalog?: CatalogStatus;
     /** The sizes on disk; with `numbers`. */
     stores?: StoreSizes;
-    /** The turns in which models use tools; with `numbers`. */
-    agent?: AgentStatus;
   };
   /** A log line of a server; for clients that sent `mcp_get_logs` with `follow`. */
   server_log: {
@@ -4242,7 +4224,7 @@ export interface AnswerDetails {
 
 /** A piece of an answer. */
 export interface ChatEvent {
-  /** `loading` (the provider loads the model before it answers), `waiting` (the provider is asked once more after a pause), `start`, `text`, `reasoning`, `tool_call_start`, `tool_call_arguments`, `tool_call_end`, `usage`, `end` or `error`. */
+  /** `loading` (the provider loads the model before it answers), `start`, `text`, `reasoning`, `tool_call_start`, `tool_call_arguments`, `tool_call_end`, `usage`, `end` or `error`. */
   type: string;
   /** In `text` and `reasoning`: the next piece. In `error`: the cause, as in `ERR_MODEL_FAILED`. In `end`: the same as `finishReason`. */
   text?: string;
@@ -4254,8 +4236,6 @@ export interface ChatEvent {
   arguments?: string;
   /** In `usage`: the tokens so far. */
   usage?: ChatUsage;
-  /** In `waiting`: the pause, in milliseconds. */
-  retry_after_ms?: number;
 }
 
 /** The tokens that requests to models have used. */
@@ -4358,7 +4338,7 @@ export interface ChatSession {
   systemPrompt?: string;
   /** The model, as `provider:model`; absent: the default model. */
   model?: string;
-  /** `ask`: tools that only read run; every other call asks the person. `reads`: every other call is refused. `auto`: everything runs, unless data would leave. */
+  /** `ask`: tools that only read run; every other call asks the person. `reads`: every other call is refused. `plan`: as `ask`, but the model can propose a plan; what writes within the approved plan runs. `auto`: everything runs, unless data would leave. */
   mode: string;
   /** True if the session is in the bridge's memory only and never written to disk. */
   private: boolean;
@@ -4450,7 +4430,7 @@ export interface SessionUpdates {
   enabledServers?: Array<string>;
   /** The new model, as `provider:model`; an empty text: the default model. */
   model?: string;
-  /** The new mode: `ask`, `auto` or `reads`. */
+  /** The new mode: `ask`, `plan`, `auto` or `reads`. */
   mode?: string;
   /** True: the session is pinned. False: it is not any more. */
   pinned?: boolean;
@@ -4580,15 +4560,15 @@ export interface Approval {
   session_id?: string;
   /** The call's id in its turn. */
   call_id?: string;
-  /** The tool, `server/tool`. */
+  /** The tool, `server/tool`; `update_plan` for a plan of the person's model. */
   tool: string;
   /** The call's effect, as far as Harbor knows it: `reads`, `writes` or `destroys`. */
   effect: string;
-  /** Why the person is asked: `writes`, `untrusted` (it writes after the model has read untrusted text), `destroys`, `leaves`, `files` (files of the person's would be handed over), `first_use` or `sampling` (its own words would go to a language model). */
+  /** Why the person is asked: `writes`, `untrusted` (it writes after the model has read untrusted text), `destroys`, `leaves`, `first_use`, `sampling` (its own words would go to a language model) or `plan`. With `plan`, the arguments are the sites, servers and kinds of action that a model wants for its turn. */
   reason: string;
   /** The reason as a sentence. */
   why: string;
-  /** For `leaves`: the names of the private data that would leave (`files`, `gmail`, `browser:mail.example`). For `files`: each file, with its size and whom it would reach. */
+  /** For `leaves`: the names of the private data that would leave (`files`, `gmail`, `browser:mail.example`). */
   private: Array<string>;
   /** The arguments, one key at a time, perhaps cut. `approvals_list` with the question's id gives them whole. */
   fields: Array<ApprovalField>;
@@ -4614,13 +4594,13 @@ export interface ApprovalField {
 export interface StandingAnswer {
   /** The answer's id, for `approvals_revoke`. */
   id: string;
-  /** `once` (a call that was missed), `chat_tool`, `chat_server`, `flow`, `pair`, `ten_minutes` or `always`. */
+  /** `once` (a call that was missed), `chat_tool`, `chat_server`, `flow`, `pair`, `ten_minutes`, `always` or `plan` (what writes within a plan, until the turn ends). */
   covers: string;
   /** The principal whose calls it covers: `owner`, an origin, `client://NAME` or `server:NAME`. */
   principal: string;
   /** The session, if the answer covers one session only. */
   session_id?: string;
-  /** The tool as `server/tool`, or the source. */
+  /** The tool as `server/tool`, or the source; for a plan, all that it names. */
   what: string;
   /** For `flow` and `pair`: the private data that may leave. */
   private: Array<string>;
@@ -4662,28 +4642,6 @@ export interface SourceError {
   code: string;
   /** A sentence. */
   message: string;
-}
-
-/** A download that began in a session's tab. */
-export interface BrowserDownload {
-  /** The browser's number of it. */
-  id: number;
-  /** Its address. */
-  url: string;
-  /** The path of the file that the browser saves. */
-  path: string;
-  /** The file's kind, such as `text/csv`. */
-  mime: string;
-  /** How many bytes have come. */
-  bytes: number;
-  /** How many bytes there will be; absent while nobody knows. */
-  total?: number;
-  /** `in_progress`, `complete` or `interrupted`. */
-  state: string;
-  /** Why it was interrupted, in the browser's word. */
-  error?: string;
-  /** True if nothing but this session can have begun it. */
-  own: boolean;
 }
 
 /** What went wrong, in a word. */

@@ -1,6 +1,7 @@
 //! Requests about the agent: the person's sessions, and runs of origins.
 
 use super::super::{ChatPart, SessionUpdates, define_requests};
+use crate::field::JsonObject;
 use crate::json::Json;
 
 define_requests! {
@@ -16,7 +17,7 @@ define_requests! {
         system_prompt: Option<String>,
         /// The model, as `provider:model`; absent: the default model.
         model: Option<String>,
-        /// `ask` (default), `auto` or `reads`, as in `ChatSession`. With `reads`, a call about which the person would be
+        /// `ask` (default), `plan`, `auto` or `reads`, as in `ChatSession`. With `reads`, a call about which the person would be
         /// asked is refused.
         mode: Option<String>,
         /// True: the session is never written to disk, and ends with the bridge.
@@ -43,6 +44,9 @@ define_requests! {
         max_tool_calls: Option<u32>,
         /// The most tokens of each answer of the model.
         max_tokens: Option<u32>,
+        /// As in `mcp_call_tool`, for the calls of the turn: what their servers ask comes as `ask` pushes, as long as this request
+        /// is open.
+        answers: Option<JsonObject>,
     }
     /// Fetches a page, a text or a picture of the web for a message: in a process of its own that runs for this only, in the
     /// sandbox of installers. Of a page comes its readable text. Nothing of it is kept. `cancel` ends it.

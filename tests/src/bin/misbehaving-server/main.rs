@@ -24,6 +24,7 @@ mod offers;
 mod server;
 mod spoil;
 mod startup;
+mod tasks;
 mod tools;
 mod wire;
 

@@ -8,8 +8,9 @@ use harbor_tests::faults::Settings;
 
 use crate::asks::Asks;
 use crate::calls::Calls;
+use crate::tasks::Tasks;
 use crate::wire::{Journal, Object, Out};
-use crate::{asks, contact, offers, tools};
+use crate::{asks, contact, offers, tasks, tools};
 
 /// A server. Shared by the main thread and the threads of calls.
 #[derive(Debug)]
@@ -36,6 +37,8 @@ pub struct Server {
     pub subscriptions: Mutex<BTreeSet<String>>,
     /// Modern subscriptions: what each `subscriptions/listen` wants, by its request's id.
     pub listens: Mutex<BTreeMap<String, Object>>,
+    /// Tasks.
+    pub tasks: Tasks,
 }
 
 /// A request of the client.
@@ -66,6 +69,7 @@ impl Server {
             kept: Mutex::default(),
             subscriptions: Mutex::default(),
             listens: Mutex::default(),
+            tasks: Mutex::default(),
         }
     }
 
@@ -95,6 +99,7 @@ impl Server {
         }
         match request.method.as_str() {
             "tools/call" => tools::call(self, request),
+            _ if tasks::answer(self, request) => {}
             _ if offers::answer(self, request) => {}
             _ => self.out.error(&request.id, -32601, "the double has no such method", None),
         }

@@ -11,7 +11,7 @@ use harbor_tests::faults::EXIT_IN_CALL;
 
 use crate::server::{Request, Server};
 use crate::wire::{Object, quoted};
-use crate::{asks, offers, spoil, startup};
+use crate::{asks, offers, spoil, startup, tasks};
 
 /// The tool `eat_memory` takes so much at a time, in bytes.
 const BITE: usize = 16 * 1024 * 1024;
@@ -99,6 +99,7 @@ pub fn call(server: &Arc<Server>, request: &Request) {
             server.resource_updated(&arguments.text("uri"));
             put_text(server, id, "touched");
         }
+        name if name.starts_with(tasks::PREFIX) => tasks::begin(server, request),
         name if name.starts_with("added_") => put_text(server, id, name),
         // Whatever it was told to offer.
         _ if server.settings.tools.is_some() => {
@@ -189,7 +190,8 @@ fn steady_progress(server: &Arc<Server>, request: &Request, arguments: &Object) 
     });
 }
 
-fn ask(server: &Arc<Server>, request: &Request, tool: &str) {
+/// Asks the client, and answers with what came back.
+pub fn ask(server: &Arc<Server>, request: &Request, tool: &str) {
     if server.settings.modern {
         asks::require_input(server, request, tool);
         return;

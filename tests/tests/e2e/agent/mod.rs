@@ -3,10 +3,13 @@
 mod approvals;
 mod attachments;
 mod branches;
+mod ends;
 mod faults;
 mod long;
 mod memory;
 mod owned;
+mod plans;
+mod questions;
 mod runs;
 mod scene;
 mod search;

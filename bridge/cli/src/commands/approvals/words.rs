@@ -14,6 +14,9 @@ const OWNER: &str = "owner";
 /// The reason of a question about a server that wants a language model's answer.
 const SAMPLING: &str = "sampling";
 
+/// The reason of a question about a plan, and the cover of an approved one.
+const PLAN: &str = "plan";
+
 /// The party that makes the call.
 pub fn who(question: &Approval) -> String {
     let whom = flatten(&question.principal);
@@ -31,6 +34,7 @@ pub fn who(question: &Approval) -> String {
 pub fn wanted(question: &Approval) -> String {
     match &*question.reason {
         SAMPLING => "to have a language model answer".into(),
+        PLAN => "to work by a plan".into(),
         _ => format!("to call {}", flatten(&question.tool)),
     }
 }
@@ -58,6 +62,7 @@ pub fn covered_by(question: &Approval, word: &str) -> String {
         ("first_use", "ten_minutes") => format!("all tools of {source} for ten minutes"),
         ("first_use", "always") => format!("all tools of {source} from now on"),
         (SAMPLING, "once") => "this answer".into(),
+        (PLAN, "once") => "calls within this plan, until the model has answered".into(),
         (SAMPLING, "always") => format!("all that {source} asks of your models from now on"),
         _ => covered(word),
     }
@@ -82,6 +87,7 @@ pub fn covers(answer: &StandingAnswer) -> String {
     let from = names(&answer.private);
     match &*answer.covers {
         "once" => "the same call, once".into(),
+        PLAN => "calls within this plan, until the model has answered".into(),
         "flow" => format!("anything from {from}, in this chat"),
         "pair" => format!("anything from {from}, while it stays connected"),
         other => covered(other),
@@ -147,6 +153,18 @@ mod tests {
             (wanted(&call).as_str(), covered_by(&call, "once").as_str()),
             ("to call s/t", "this call")
         );
+    }
+
+    #[test]
+    fn a_plan_is_no_call() {
+        let question = typed::<Approval>(r#"{"tool":"update_plan","reason":"plan"}"#);
+        let covered = "calls within this plan, until the model has answered";
+        assert_eq!(
+            (wanted(&question).as_str(), covered_by(&question, "once").as_str()),
+            ("to work by a plan", covered)
+        );
+        let standing = typed::<StandingAnswer>(r#"{"covers":"plan","what":"a.example, files, write"}"#);
+        assert_eq!(covers(&standing), covered);
     }
 
     #[test]

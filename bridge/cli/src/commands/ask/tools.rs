@@ -49,10 +49,12 @@ fn wanted_of(
 ) -> Result<PreparedQuestion, Failure> {
     let using = &question.using;
     let approve = match (using.approve, is_somebody_here) {
-        (Some(Approve::Ask), false) => {
-            let wrong = "--approve ask needs a terminal\nuse --approve reads, which refuses calls that may change \
-                         something, or --approve all, which refuses only calls that may destroy something";
-            return Err(Failure::Usage(wrong.into()));
+        (Some(approve @ (Approve::Ask | Approve::Plan)), false) => {
+            return Err(Failure::Usage(format!(
+                "--approve {} needs a terminal\nuse --approve reads, which refuses calls that may change something, or \
+                 --approve all, which refuses only calls that may destroy something",
+                approve.mode()
+            )));
         }
         (Some(approve), _) => approve,
         (None, true) => Approve::Ask,
@@ -208,8 +210,11 @@ mod tests {
         assert_eq!((all.enabled_servers, all.mode.as_deref()), (None, Some("ask")));
         let none = create(&["ask", "x", "--tools", "a"], false);
         assert_eq!((none.enabled_servers, none.mode.as_deref()), (Some(vec!["a".into()]), Some("reads")));
-        let wrong = wanted(&["ask", "x", "--tools", "a", "--approve", "ask"], false).unwrap_err();
-        assert_eq!(wrong.exit(), Exit::Usage);
+        for approve in ["ask", "plan"] {
+            let line = ["ask", "x", "--tools", "a", "--approve", approve];
+            assert_eq!(wanted(&line, false).unwrap_err().exit(), Exit::Usage);
+            assert_eq!(create(&line, true).mode.as_deref(), Some(approve));
+        }
     }
 
     #[test]

@@ -16,7 +16,7 @@ use super::super::sessions::{id_of, last_used, transcript};
 use super::super::turn::{self, Console, Stopper, ending};
 use super::lines::{Lines, Typed};
 use super::words::{HELP, Words, read};
-use crate::args::{Chat, PageRules, servers_of};
+use crate::args::{Approve, Chat, PageRules, servers_of};
 use crate::client::{Client, QUICK};
 use crate::table::flatten;
 
@@ -56,6 +56,8 @@ pub struct Talk<'a, 'b> {
     /// Instructions of a session that is begun here.
     system: Option<String>,
     private: bool,
+    /// The mode of a session that is begun here.
+    mode: Option<&'static str>,
     /// Attachments of the next message.
     attached: Vec<ChatPart>,
     last: Option<SentMessage>,
@@ -80,6 +82,7 @@ impl<'a, 'b> Talk<'a, 'b> {
             servers: named.and_then(|named| servers_of(named)),
             system: wanted.system.clone(),
             private: wanted.private,
+            mode: wanted.approve.map(Approve::mode),
             attached: Vec::new(),
             last: None,
             pages: wanted.pages,
@@ -115,9 +118,11 @@ impl<'a, 'b> Talk<'a, 'b> {
         if session.turn_id.is_some() {
             self.console.note("harbor: this session is still answering")?;
         }
-        if wanted.model.is_some() || !wanted.tools.is_empty() || wanted.system.is_some() {
+        let changes_mode = self.mode.is_some();
+        if changes_mode || wanted.model.is_some() || !wanted.tools.is_empty() || wanted.system.is_some() {
             let servers = (!wanted.tools.is_empty()).then(|| named_or_every(self.servers.clone()));
-            let changes = SessionUpdates { systemPrompt: wanted.system.clone(), ..NO_CHANGES };
+            let mode = self.mode.map(ToOwned::to_owned);
+            let changes = SessionUpdates { systemPrompt: wanted.system.clone(), mode, ..NO_CHANGES };
             self.update(SessionUpdates { model: wanted.model.clone(), enabledServers: servers, ..changes })?;
         }
         self.model = wanted.model.clone().or(session.model);
@@ -238,7 +243,7 @@ impl<'a, 'b> Talk<'a, 'b> {
             name: None,
             system_prompt: self.system.clone(),
             model: self.model.clone(),
-            mode: None,
+            mode: self.mode.map(ToOwned::to_owned),
             private: self.private.then_some(true),
         };
         let id = self.client.ask(&create, QUICK)?.into_value().session.id;

@@ -83,6 +83,13 @@ fn text_is_printed_as_it_comes_and_each_call_is_a_line_beside_it() {
 }
 
 #[test]
+fn what_stood_before_a_call_is_not_printed_again_where_the_turn_ends_with_the_call() {
+    let said = event(0, r#"{"type":"text","text":"partial words"}"#);
+    let seen = turn(&[vec![said, event(1, CALL), event(2, RESULT), answer("partial words")]], None);
+    assert_eq!(seen.printed, "partial words\n");
+}
+
+#[test]
 fn an_answer_that_was_not_streamed_is_printed_once_it_is_there() {
     let seen = turn(&[vec![event(0, CALL), event(1, RESULT), answer("9")]], None);
     assert_eq!(seen.printed, "9\n");
@@ -152,6 +159,26 @@ fn where_nobody_is_a_question_is_a_no() {
         seen.asked
     );
     assert_eq!(seen.noted, "harbor: time/set was refused: nobody is here to approve it\n");
+}
+
+#[test]
+fn what_a_server_asks_is_filled_in_here_or_declined_where_nobody_is() {
+    let params = r#"{"message":"Your name?","requestedSchema":{"properties":{"name":{"type":"string"}}}}"#;
+    let ask = format!(
+        r#"{{"type":"ask","ask_id":3,"request_id":"1","server_id":"time","method":"elicitation/create","params":{params}}}"#
+    );
+    let seen =
+        turn(&[vec![event(0, CALL), ask.clone()], vec![event(1, RESULT), answer("ok")]], Some("y\nAda\n"));
+    assert!(seen.asked[0].ends_with(r#""answers":{"elicitation":{"form":{}}}}"#), "{:?}", seen.asked);
+    let answered = r#"{"type":"mcp_answer","request_id":"2","ask_id":3,"result":{"action":"accept","content":{"name":"Ada"}}}"#;
+    assert_eq!(seen.asked[1], answered);
+    assert!(seen.noted.contains("? the server time asks you:\n    Your name?\n"), "{}", seen.noted);
+    let seen = turn(&[vec![event(0, CALL), ask.clone()], vec![answer("ok")]], None);
+    assert!(seen.asked[1].ends_with(r#""result":{"action":"decline"}}"#), "{:?}", seen.asked);
+    // With its call the question is over.
+    let seen = turn(&[vec![event(0, CALL), ask, event(1, RESULT), answer("ok")]], Some(""));
+    assert_eq!(seen.asked.len(), 1);
+    assert!(seen.noted.contains("the question is no longer open"), "{}", seen.noted);
 }
 
 #[test]
