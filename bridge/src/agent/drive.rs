@@ -10,24 +10,23 @@
 //! at each instant. Must never call a tool except by `host`, nor a model except by `models`.
 
 mod answering;
+mod asking;
 mod calling;
+mod citing_answer;
+mod summary_step;
 mod text_answer;
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 use std::time::Duration;
 
 use harbor_home::clock::boot_clock;
-use harbor_ipc_proto::client::ChatEvent;
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::link::model::Cause;
-use harbor_ipc_proto::model::{ModelMessage, Part, Role, ToolChoice, ToolResult};
-use harbor_policy::model_status;
-use harbor_policy::text_calls::AnswerReader;
+use harbor_ipc_proto::model::{ModelMessage, Part, Role, ToolResult};
 use harbor_policy::turn::{Action, Event, Turn, Why};
-use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
 use super::approval::ApprovalResult;
@@ -38,17 +37,12 @@ use super::plan::TurnPlan;
 use super::session::{Session, TurnGuard};
 use super::spent::Spent;
 use super::toolbox::PlannedCall;
-use super::turn_log::TurnLogItem;
+use super::turn_log::{Shown, TurnLogItem};
+use super::wanted_summary::WantedSummary;
 use super::{Agent, answer};
 use crate::host::ToolAnswer;
 use crate::host::consent::Judged;
 use crate::models::{ModelAnswer, SettledRequests};
-
-/// The longest answer, including the model's thoughts, in bytes.
-const LONGEST_ANSWER: usize = 4 * 1024 * 1024;
-
-/// Tells that the model does not get all of an attachment.
-const CUT: &str = "the attachments are longer than half of the model's window, so the model gets only the beginning and the end of long ones";
 
 /// The result of a task.
 enum TaskOutcome {
@@ -56,6 +50,16 @@ enum TaskOutcome {
     Judged(usize, Judged),
     Called(usize, Result<(ToolAnswer, answer::ReadableAnswer), ErrorBody>, Duration),
     Decided(usize, ApprovalResult),
+    Summarised(Box<SummaryOutcome>),
+}
+
+/// The result of a request for a summary.
+struct SummaryOutcome {
+    answered: Result<ModelAnswer, ErrorBody>,
+    wanted: WantedSummary,
+    /// The step as it is shown.
+    shown: Shown,
+    took: Duration,
 }
 
 /// A call of the answer that is being worked on.
@@ -198,6 +202,7 @@ impl Drive {
                 form.map_or(Event::Failed, Event::Adapted)
             }
             TaskOutcome::Called(at, called, took) => self.called(at, called, took),
+            TaskOutcome::Summarised(outcome) => self.summarised(*outcome),
             TaskOutcome::Judged(at, judged) => self.judged(at, judged),
             TaskOutcome::Decided(at, cleared) => {
                 self.question_is_over(at, Some(&cleared));
@@ -249,58 +254,6 @@ impl Drive {
         }
     }
 
-    /// Puts the conversation to the model.
-    fn ask(&mut self, last: Option<Why>) {
-        self.partial.borrow_mut().clear();
-        let (before, was_cut) = (self.plan.shortened, self.plan.cuts_attachments);
-        let prompt = self.plan.prompt(&self.session, last.is_some());
-        if let Some(what) = self.plan.shortened.sentence().filter(|_| self.plan.shortened != before) {
-            self.tell(TurnLogItem::Status(what));
-        }
-        if self.plan.cuts_attachments && !was_cut {
-            self.tell(TurnLogItem::Status(CUT.into()));
-        }
-        // A step is told only when it is whole, and a text that should be a call only if nothing else comes of it.
-        self.is_step = prompt.options.response_schema.is_some();
-        self.is_held = self.is_step || prompt.tool_choice == ToolChoice::Required;
-        let (is_step, is_held) = (self.is_step, self.is_held);
-        let settled = self.settled.clone();
-        let (agent, on_behalf) = (self.agent.clone(), self.on_behalf.clone());
-        let (log, partial) = (self.guard.ongoing.log.clone(), self.partial.clone());
-        let (reading, reader) = (self.plan.reading.clone(), RefCell::new(AnswerReader::default()));
-        self.tasks.spawn_local(async move {
-            let (told, too_long) = (Cell::new(0_usize), Notify::new());
-            let push = async |event: ChatEvent| {
-                told.set(told.get() + event.text.as_ref().map_or(0, String::len));
-                if told.get() > LONGEST_ANSWER {
-                    return too_long.notify_one();
-                }
-                let status = model_status::told(&event);
-                match (&*event.r#type, event.text) {
-                    ("text", Some(_)) if is_step => {}
-                    ("text", Some(text)) => {
-                        // What may become a call is held back.
-                        let shown = match &reading {
-                            Some(reading) => reader.borrow_mut().add(&text, reading.reading()),
-                            None => text,
-                        };
-                        if !shown.is_empty() {
-                            partial.borrow_mut().push_str(&shown);
-                            if !is_held {
-                                log.add(TurnLogItem::Text(shown));
-                            }
-                        }
-                    }
-                    ("reasoning", Some(text)) => log.add(TurnLogItem::Reasoning(text)),
-                    _ => status.into_iter().for_each(|text| log.add(TurnLogItem::Status(text))),
-                }
-            };
-            let answered = tokio::select! {
-                answered = agent.ask_model(&on_behalf, prompt, settled, &push) => answered,
-                () = too_long.notified() => Err(endless()),
-            };
-            TaskOutcome::Answered(answered)
-        });
     }
 
     /// Saves the session, with the answer that is worked on and its results so far.
@@ -334,11 +287,7 @@ impl Drive {
             self.session.say(ModelMessage { role: Role::Assistant, parts: vec![Part::Text(text.clone())] });
         }
         self.outcome.ended = why;
-        let cited = self.plan.sources.as_ref().map(|sources| sources.cite(&text));
-        (self.outcome.text, self.outcome.citations) = match cited {
-            Some((text, citations)) => (text, Some(citations)),
-            None => (text, None),
-        };
+        self.cite(text);
         self.save().await;
         match &self.outcome.error {
             Some(error) if why == Why::Failed => self.tell(TurnLogItem::Error(error.clone())),
@@ -355,10 +304,6 @@ impl Drive {
     }
 }
 
-/// The error for an answer that is too long; its text so far is kept.
-fn endless() -> ErrorBody {
-    let message = "the answer is longer than 4 MiB; Harbor keeps what has arrived";
-    ErrorBody::new(Code::ModelFailed, message).with("cause", Cause::Protocol.name())
 }
 
 /// A result as the conversation has it.

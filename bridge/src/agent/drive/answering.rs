@@ -64,7 +64,7 @@ impl Drive {
     }
 
     fn plan_call(&self, call: ToolCall) -> TurnCall {
-        let planned = self.plan.toolbox.plan(call, &self.session.kept);
+        let planned = self.plan.planned(call, &self.session);
         TurnCall { planned, result: None, remark: None, refusal: None, waits: None }
     }
 
@@ -116,7 +116,7 @@ fn call_of(part: &Part) -> Option<ToolCall> {
 }
 
 /// The error for an answer that its provider has kept back, or ended.
-fn kept_back(answered: &ModelAnswer) -> ErrorBody {
+pub(super) fn kept_back(answered: &ModelAnswer) -> ErrorBody {
     let ModelAnswer { provider, model, raw_finish, .. } = answered;
     let word = raw_finish.as_deref().unwrap_or("it gave no reason");
     ErrorBody::new(Code::ModelFailed, format!("{provider} ended the answer: {word}"))

@@ -11,6 +11,7 @@ use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::model::{Image, ToolResult};
 use harbor_policy::consent::compact::compact;
 use harbor_policy::consent::plan::ActionPlan;
+use harbor_policy::history::NO_PICTURE;
 use harbor_policy::turn::{Event, Unmade, Verdict};
 use harbor_policy::untrusted::cleaned;
 
@@ -121,7 +122,9 @@ impl Drive {
                     let called = match called {
                         Ok(called) => {
                             let mut read = answer::read(&called.result, &called.beside);
-                            read.images = agent.models.scaled(read.images).await;
+                            let (images, left_out) = agent.models.scaled(read.images).await;
+                            read.images = images;
+                            read.text.push_str(&format!("\n{NO_PICTURE}").repeat(left_out));
                             Ok((called, read))
                         }
                         Err(error) => Err(error),
