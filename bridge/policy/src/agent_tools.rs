@@ -130,6 +130,12 @@ impl OfferableTools {
         meta::found(self.index(), findable, query)
     }
 
+    /// True if the task names what one of the tools is for ([`ToolIndex::is_named_by`]).
+    #[must_use]
+    pub fn is_named_by(&self, task: &str) -> bool {
+        self.index().is_named_by(task)
+    }
+
     fn index(&self) -> &ToolIndex {
         self.index.get_or_init(|| {
             let parameters: Vec<String> =

@@ -254,8 +254,6 @@ impl Drive {
         }
     }
 
-    }
-
     /// Saves the session, with the answer that is worked on and its results so far.
     async fn save(&self) {
         let results = self
@@ -302,8 +300,6 @@ impl Drive {
         self.counted.ended(trail, &self.on_behalf, turn, &self.outcome);
         self.outcome
     }
-}
-
 }
 
 /// A result as the conversation has it.

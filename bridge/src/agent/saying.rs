@@ -27,6 +27,7 @@ use super::turn_log::{TurnLog, TurnLogItem};
 use super::wanted_summary::Summarising;
 use super::{Agent, approving};
 use crate::host::Usable;
+use crate::models::ChosenModel;
 
 /// The limits of a turn of the person's.
 const OWNERS: Limits = Limits { rounds: 25, calls: 100, tokens: 1_000_000, time: 30 * 60 * 1000 };
@@ -151,6 +152,7 @@ impl Agent {
             && matches!(on_behalf, OnBehalf::Owner(..))
             && !toolbox.is_empty();
         let toolbox = if takes_plans { toolbox.with_plans() } else { toolbox };
+        let tool_choice = first_choice(&said.tool_choice, &model, &toolbox);
         let (limits, ours) = match on_behalf {
             OnBehalf::Owner(..) => (OWNERS, SYSTEM),
             OnBehalf::Origin { .. } => (ORIGINS, RUN),
@@ -164,7 +166,7 @@ impl Agent {
             limits,
             model,
             toolbox,
-            tool_choice: said.tool_choice.clone(),
+            tool_choice,
             max_tokens: said.max_tokens,
             temperature: said.temperature,
             system,
@@ -199,6 +201,16 @@ async fn let_end(session: &Session) {
     let end = async { while follower.next(|_| ()).await.is_some() {} };
     // What takes longer counts as a turn that is still running.
     let _ = tokio::time::timeout(SHORT, end).await;
+}
+
+/// How the first answer calls tools. A model that takes none rarely begins by a call, so it has to where the task names what a
+/// tool is for.
+fn first_choice(wanted: &ToolChoice, model: &ChosenModel, toolbox: &Toolbox) -> ToolChoice {
+    let writes_steps = model.tools == Some(false) && model.takes_schemas;
+    match wanted {
+        ToolChoice::Auto if writes_steps && toolbox.is_for_task() => ToolChoice::Required,
+        wanted => wanted.clone(),
+    }
 }
 
 /// A word that nobody can know.

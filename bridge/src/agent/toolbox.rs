@@ -113,6 +113,11 @@ impl Toolbox {
         self.all.left_out().iter().map(|out| format!("{} is left out: {}", out.tool, out.why))
     }
 
+    /// True if the task names what one of the tools is for.
+    pub fn is_for_task(&self) -> bool {
+        self.all.is_named_by(&self.task)
+    }
+
     /// True if a text has the name of a tool that the model is told of.
     pub fn is_named_in(&self, text: &str) -> bool {
         self.offer.tools.iter().any(|tool| text.contains(&tool.name))

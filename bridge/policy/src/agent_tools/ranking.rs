@@ -10,6 +10,7 @@
 //! task with two parts gets tools for both. Owns this order. Must never know a tool or a task by name.
 
 mod lexicon;
+mod named;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -86,6 +87,8 @@ pub struct ToolIndex {
     /// By tool: the terms of its name, their rarity in all, and its server.
     names: Vec<BTreeSet<usize>>,
     whole_names: Vec<f32>,
+    /// The terms of all names, without the verb that a longer name begins with.
+    subjects: BTreeSet<usize>,
     server_of: Vec<usize>,
     servers: Vec<BTreeSet<String>>,
 }
@@ -141,7 +144,10 @@ impl ToolIndex {
                 added
             };
         let set = |text: &str| stems(text).into_iter().collect::<BTreeSet<_>>();
-        let name = set(tool.name);
+        let stems_of_name = stems(tool.name);
+        let verb = usize::from(stems_of_name.len() > 1);
+        let subject = stems_of_name.get(verb..).unwrap_or_default().to_vec();
+        let name: BTreeSet<_> = stems_of_name.into_iter().collect();
         let title = &set(tool.title) - &name;
         let name = add(&mut self.terms, name, OF_NAME);
         add(&mut self.terms, title, OF_TITLE);
@@ -151,6 +157,7 @@ impl ToolIndex {
             add(&mut self.terms, BTreeSet::from([word]), OF_DESCRIPTION);
         }
         self.names.push(name);
+        self.subjects.extend(subject.iter().filter_map(|word| self.terms.get(word)));
         count
     }
 
