@@ -23,8 +23,6 @@ use std::time::Duration;
 
 use harbor_home::clock::boot_clock;
 use harbor_ipc_proto::client::envelope::ErrorBody;
-use harbor_ipc_proto::codes::Code;
-use harbor_ipc_proto::link::model::Cause;
 use harbor_ipc_proto::model::{ModelMessage, Part, Role, ToolResult};
 use harbor_policy::turn::{Action, Event, Turn, Why};
 use tokio::task::JoinSet;

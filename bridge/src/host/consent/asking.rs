@@ -54,7 +54,7 @@ pub type Form = Rc<dyn Fn(&Approval) -> Pin<Box<dyn Future<Output = Option<Decis
 #[derive(Debug)]
 pub(super) enum QuestionSubject {
     /// A call, or what a server asks of a model.
-    Call(QuestionedCall),
+    Call(Box<QuestionedCall>),
     /// A plan, as the JSON object that is shown.
     Plan(String),
 }
@@ -237,7 +237,7 @@ impl OpenApproval {
             Caller::Origin(asker) => Some(asker.clone()),
         };
         let (client, answer) = (caller.sender().client, RefCell::new(Some(sender)));
-        let subject = QuestionSubject::Call(wanted);
+        let subject = QuestionSubject::Call(Box::new(wanted));
         (Self { approval, subject, asker, shown, client, answer, missed: Cell::default() }, receiver)
     }
 
@@ -247,7 +247,7 @@ impl OpenApproval {
         wanted: QuestionedCall,
         client: u64,
     ) -> (Self, oneshot::Receiver<Decision>) {
-        Self::without_caller(approval, QuestionSubject::Call(wanted), client)
+        Self::without_caller(approval, QuestionSubject::Call(Box::new(wanted)), client)
     }
 
     /// A question about a plan in a turn of the connection `client`.
