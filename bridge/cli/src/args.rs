@@ -42,7 +42,7 @@ use harbor_policy::origin::Origin;
 pub use self::about::{HelpWanted, NameKind, Names, ReferencePage, Shell};
 pub use self::add::{Definition, Remote};
 pub use self::approvals::{Approvals, No, RevokeAnswer, Yes};
-pub use self::arguments::{Argument, Arguments, Value};
+pub use self::arguments::{Argument, Arguments, Value, arguments};
 pub use self::ask::AskOptions;
 pub use self::auth::Auth;
 pub use self::call::Call;
@@ -55,7 +55,7 @@ pub use self::install::{Package, Upgrade};
 pub use self::mcp::{Mcp, McpWanted, TokenWanted};
 pub use self::models::{Models, NewEngine, NewModelFile, NewProvider, Recording, Tokens};
 pub use self::native_host::{HostInstall, HostPlace, NativeHost};
-pub use self::offers::{Prompt, Prompts, Reading, Resources};
+pub use self::offers::{Prompt, Prompts, Reading, Resources, ShownPrompt};
 pub use self::page_rules::PageRules;
 use self::root::WIDTH;
 pub use self::sandbox::{Sandbox, options_of};
@@ -158,7 +158,11 @@ pub enum Command {
         #[command(subcommand)]
         wanted: Option<Resources>,
     },
-    /// List or get prompts of servers
+    /// List, show or get prompts of servers, and Harbor's own
+    ///
+    /// Harbor's own prompts (search, calendar, email, summarise, translate, compare-prices) are listed as those of
+    /// `harbor`. `harbor prompts show harbor NAME` says which servers a prompt needs and how to get them, and
+    /// `harbor ask --prompt NAME key=text` asks by it.
     Prompts {
         /// This server only (default: all that run)
         #[arg(value_parser = server_id)]

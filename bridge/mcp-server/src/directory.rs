@@ -22,6 +22,7 @@ use harbor_ipc_proto::root_schema::Root;
 use harbor_ipc_proto::source_id::SourceId;
 use harbor_ipc_proto::strings::put_str;
 use harbor_ipc_proto::via::{self, VIA};
+use harbor_policy::own_prompts::META;
 use harbor_policy::tool_name::{Allowlist, EVERY};
 
 use super::names::Names;
@@ -96,6 +97,14 @@ pub struct Listed {
 }
 
 impl Listed {
+    /// True for a prompt of Harbor's own, which another Harbor has itself.
+    fn is_own(&self) -> bool {
+        let meta = Fields::parse(self.json.as_bytes())
+            .ok()
+            .and_then(|fields| fields.get("_meta").map(str::to_owned));
+        meta.as_deref() == Some(META)
+    }
+
     /// Adds to the object that it is passed on `by` this Harbor; true if it may be passed on.
     fn pass_on(&mut self, by: &str) -> bool {
         let passed = via::passed_on(&self.json, by);
@@ -136,7 +145,7 @@ impl Directory {
         let mut seen = HashSet::new();
         listed.retain(|item| seen.insert(item.cursor.clone()));
         if let Some(by) = by {
-            listed.retain_mut(|item| item.pass_on(by));
+            listed.retain_mut(|item| !item.is_own() && item.pass_on(by));
         }
         listed
     }

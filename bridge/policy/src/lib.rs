@@ -34,6 +34,7 @@ pub mod models;
 pub mod nodes;
 pub mod oauth;
 pub mod origin;
+pub mod own_prompts;
 pub mod package;
 pub mod page_fetch;
 pub mod prices;

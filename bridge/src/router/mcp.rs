@@ -21,6 +21,7 @@ use harbor_ipc_proto::source_id::SourceId;
 use harbor_policy::lifecycle::State;
 
 use super::client::Client;
+use super::own_prompts;
 use super::questions::answerer_of;
 use super::reply::{Handled, reply};
 use super::servers::start;
@@ -143,6 +144,9 @@ pub(super) async fn resource_templates(request: McpRequestContext<'_>, id: &Serv
 }
 
 pub(super) async fn prompts(request: McpRequestContext<'_>, id: &ServerId) -> Handled {
+    if own_prompts::are_of(request.router, id) {
+        return reply(McpListPromptsResult { prompts: own_prompts::all() });
+    }
     reply(McpListPromptsResult { prompts: items(request, id, ListKind::Prompts).await? })
 }
 
@@ -203,12 +207,19 @@ pub(super) async fn get_prompt(
     message: McpGetPrompt,
 ) -> Handled {
     let McpGetPrompt { server_id, prompt_name, arguments, timeout_ms, answers } = message;
+    if own_prompts::are_of(request.router, &server_id) {
+        let arguments = arguments.as_ref().map(|arguments| arguments.0.as_str());
+        return reply(McpGetPromptResult { prompt: own_prompts::one(&prompt_name, arguments)? });
+    }
     let operation = Operation::GetPrompt { name: prompt_name.into(), arguments: object(arguments).into() };
     let prompt = converse(request, request_id, &server_id, operation, within(timeout_ms), answers).await?;
     reply(McpGetPromptResult { prompt })
 }
 
 pub(super) async fn complete(request: McpRequestContext<'_>, message: McpComplete) -> Handled {
+    if own_prompts::are_of(request.router, &message.server_id) {
+        return reply(McpCompleteResult { result: own_prompts::no_completion() });
+    }
     let operation = Operation::Complete {
         reference: message.reference.0.into_string().into(),
         argument: message.argument.0.into_string().into(),

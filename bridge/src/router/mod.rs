@@ -35,6 +35,7 @@ mod models;
 mod oauth;
 mod open_questions;
 mod origins;
+mod own_prompts;
 mod pages;
 mod pending_reply;
 mod progress_reporter;

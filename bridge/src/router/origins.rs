@@ -15,6 +15,7 @@ use harbor_ipc_proto::json::Json;
 
 use super::client::Client;
 use super::grants::asker;
+use super::own_prompts;
 use super::reply::{Handled, reply};
 use super::state::Router;
 use crate::config::OWNER;
@@ -47,7 +48,10 @@ pub(super) async fn offers(router: &Router, client: &Client, message: HostListOf
         "prompts" => ListKind::Prompts,
         _ => return Err(invalid("kind", "resources, resource_templates or prompts")),
     };
-    let servers = router.host.list_offers(&asker, kind).await?;
+    let mut servers = router.host.list_offers(&asker, kind).await?;
+    if kind == ListKind::Prompts && asker.origin.is_client() {
+        servers.extend(own_prompts::offered(router));
+    }
     client.note_list();
     reply(HostListOffersResult { servers })
 }

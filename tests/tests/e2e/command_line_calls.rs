@@ -179,8 +179,16 @@ fn resources_and_prompts_are_listed_and_had() {
     assert!(said.contains("Resource not found") && code != Some(0), "{said}");
 
     let shown = "SERVER  PROMPT  ARGUMENTS  DESCRIPTION\ns       greet   who        greet\n";
-    assert_eq!(home.done(&["prompts"]), shown);
+    let all = home.done(&["prompts"]);
+    assert!(all.contains("\ns       greet ") && all.contains("\nharbor  compare-prices "), "{all}");
     assert_eq!(home.done(&["prompts", "s"]), shown);
+    let own = home.done(&["prompts", "show", "harbor", "calendar"]);
+    assert!(
+        own.contains("`harbor catalog search calendar`") && own.contains("\n  wanted (optional): "),
+        "{own}"
+    );
+    let (said, code) = home.refused(&["prompts", "get", "harbor", "calendar"]);
+    assert!(said.contains("the prompt needs `days`") && code != Some(0), "{said}");
     let get = ["prompts", "get", "s", "greet", "who=Ada"];
     assert_eq!(home.done(&get), "user: Hello, Ada!\n");
     let answer: Value = serde_json::from_str(&home.done(&[&get[..], &["--json"]].concat())).unwrap();

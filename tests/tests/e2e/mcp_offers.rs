@@ -53,11 +53,18 @@ fn wait_for(mcp: &Direct, method: &str) -> Value {
 }
 
 /// What a list has.
+/// A list of servers' offers, without Harbor's own prompts.
 fn list(mcp: &mut Direct, kind: &str) -> Value {
     let method = if kind == "resourceTemplates" { "resources/templates" } else { kind };
     let listed = mcp.ask(&format!("{method}/list"), &json!({}))["result"][kind].take();
-    assert!(listed.is_array(), "{kind}: {listed}");
+    let of_servers = |item: &&Value| !item["name"].as_str().is_some_and(|name| name.starts_with("harbor__"));
     listed
+        .as_array()
+        .unwrap_or_else(|| panic!("{kind}: {listed}"))
+        .iter()
+        .filter(of_servers)
+        .cloned()
+        .collect()
 }
 
 fn text(answer: &Value) -> Value {
@@ -75,6 +82,13 @@ fn resources_and_prompts_of_all_servers_are_listed_read_and_completed() {
     assert_eq!((&resource["uri"], &resource["novel"]), (&json!(NOTE), &json!([1e2])));
     assert_eq!(list(&mut mcp, "resourceTemplates")[0]["uriTemplate"], format!("{NOTE}/{{name}}"));
     assert_eq!(list(&mut mcp, "prompts")[0]["name"], "s__greet");
+
+    let own = mcp.ask("prompts/list", &json!({}))["result"]["prompts"].take();
+    assert!(own.to_string().contains("harbor__compare-prices"), "{own}");
+    let asked = json!({"name": "harbor__search", "arguments": {"question": "Do herons migrate?"}});
+    let got = mcp.ask("prompts/get", &asked)["result"]["messages"][0]["content"]["text"].take();
+    assert!(got.as_str().unwrap().starts_with("Find out on the web: Do herons migrate?\n"), "{got}");
+    assert_eq!(mcp.ask("prompts/get", &json!({"name": "harbor__search"}))["error"]["code"], -32602);
 
     for uri in [NOTE, "double://note/ada", "harbor://s/double%3A%2F%2Fnote"] {
         let read = mcp.ask("resources/read", &json!({"uri": uri}));

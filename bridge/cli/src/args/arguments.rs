@@ -62,7 +62,7 @@ fn both(word: &str) -> String {
 }
 
 /// The arguments, each key once.
-pub(super) fn arguments(words: &[&String]) -> Result<Vec<Argument>, String> {
+pub fn arguments(words: &[&String]) -> Result<Vec<Argument>, String> {
     let mut read: Vec<Argument> = Vec::new();
     for word in words {
         let argument = argument(word)?;

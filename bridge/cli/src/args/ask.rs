@@ -27,12 +27,17 @@ use super::{PageRules, ToolUse};
 ///
 /// Example: `harbor ask --file https://docs.example/install "What does it need?"`
 ///
+/// Example: `harbor ask --prompt search question="Do herons migrate?" --tools fetch`
+///
 /// Example: `git diff | harbor ask - --system "Review this change."`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub struct AskOptions {
     /// The question; `-` reads it from stdin
-    #[arg(value_parser = NonEmptyStringValueParser::new())]
-    pub question: String,
+    #[arg(value_parser = NonEmptyStringValueParser::new(), required_unless_present = "prompt")]
+    pub question: Option<String>,
+    /// Ask by one of Harbor's prompts (`harbor prompts harbor`): its name, then key=text for each argument
+    #[arg(long, num_args = 1.., value_names = ["NAME", "KEY=TEXT"], conflicts_with = "question")]
+    pub prompt: Vec<String>,
     /// The model: PROVIDER:MODEL, or a name at the default provider
     #[arg(long)]
     pub model: Option<String>,

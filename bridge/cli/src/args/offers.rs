@@ -26,6 +26,8 @@ pub enum Resources {
 
 #[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
 pub enum Prompts {
+    /// Show a prompt: what it does, and what it takes
+    Show(ShownPrompt),
     Get(Prompt),
 }
 
@@ -44,6 +46,15 @@ pub struct Reading {
     /// Write its contents to new files in this directory
     #[arg(long, value_name = "DIR", value_parser = NonEmptyStringValueParser::new(), value_hint = ValueHint::DirPath)]
     pub save: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub struct ShownPrompt {
+    /// The server's name; `harbor` for Harbor's own prompts
+    #[arg(value_parser = server_id)]
+    pub server: String,
+    /// The prompt's name
+    pub prompt: String,
 }
 
 /// Get a prompt

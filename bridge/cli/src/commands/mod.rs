@@ -249,6 +249,7 @@ fn show_resources(
 fn show_prompts(whose: Option<&str>, wanted: Option<Prompts>, screen: &mut Screen) -> Result<(), Failure> {
     match wanted {
         None => offers::list(&mut connect()?, &offers::PROMPTS, whose, screen),
+        Some(Prompts::Show(wanted)) => offers::show_prompt(&mut connect()?, &wanted, screen),
         Some(Prompts::Get(prompt)) => {
             let ask = offers::prompt_ask(&prompt)?;
             offers::get(&mut connect()?, &prompt, &ask, screen)

@@ -1,4 +1,4 @@
-//! resources, prompts: lists the offers of servers besides tools, and gets one of them.
+//! resources, prompts: lists the offers of servers besides tools, and Harbor's own prompts; gets one of them.
 //!
 //! Owns how they look. Must never let one server that hangs or fails hide the offers of others. It starts no
 //! server: a stopped server offers nothing.
@@ -17,10 +17,11 @@ use harbor_ipc_proto::client::{
 use harbor_ipc_proto::field::Ask;
 use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::server_id::ServerId;
+use harbor_policy::own_prompts::SOURCE;
 
 use super::printing::print;
 use super::{arguments, call};
-use crate::args::{Prompt, Reading};
+use crate::args::{Prompt, Reading, ShownPrompt};
 use crate::client::{Client, QUICK};
 use crate::content::render_item;
 use crate::media::{Media, Shelf};
@@ -42,6 +43,8 @@ pub struct OfferKind {
     /// Asks a server for them: what it offers, in lists, and the whole for `--json`.
     ask: fn(&mut Client, ServerId) -> Result<Offered, Failure>,
     header: &'static [&'static str],
+    /// True if Harbor has some of its own.
+    has_own: bool,
     /// The row of an item, without its server's name. None if the item is of another kind.
     row: fn(&Payload) -> Option<Vec<String>>,
 }
@@ -50,6 +53,7 @@ pub const RESOURCES: OfferKind = OfferKind {
     name: "resources",
     ask: resources,
     header: &["SERVER", "URI", "TYPE", "DESCRIPTION"],
+    has_own: false,
     row: resource,
 };
 
@@ -57,6 +61,7 @@ pub const PROMPTS: OfferKind = OfferKind {
     name: "prompts",
     ask: prompts,
     header: &["SERVER", "PROMPT", "ARGUMENTS", "DESCRIPTION"],
+    has_own: true,
     row: prompt,
 };
 
@@ -87,7 +92,7 @@ pub fn list(
     failed.map_or(Ok(()), Err)
 }
 
-/// Adds those of all servers that run; what failed on the way comes back.
+/// Adds those of all servers that run, and Harbor's own; what failed on the way comes back.
 fn of_all(
     client: &mut Client,
     kind: &OfferKind,
@@ -96,7 +101,11 @@ fn of_all(
 ) -> Result<Option<Failure>, Failure> {
     let running = client.ask(&McpListConnections {}, QUICK)?.into_value().connections;
     let (mut failed, mut entries) = (None, Vec::new());
-    for server in running.into_iter().map(|connection| connection.server_id) {
+    let mut servers: Vec<_> = running.into_iter().map(|connection| connection.server_id).collect();
+    if kind.has_own && !servers.iter().any(|server| server == SOURCE) {
+        servers.push(SOURCE.to_owned());
+    }
+    for server in servers {
         let mut entry = match ask(client, kind, &server) {
             Ok(offered) => {
                 tabulate(table, kind, &server, &offered);
@@ -207,6 +216,32 @@ fn content(item: &Payload, shelf: &mut Shelf) -> String {
 fn last_part(uri: &str) -> &str {
     let name = uri.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
     name.rsplit_once('.').map_or(name, |(name, _)| name)
+}
+
+/// Prints all that is known of a prompt.
+pub fn show_prompt(client: &mut Client, wanted: &ShownPrompt, screen: &mut Screen) -> Result<(), Failure> {
+    let ShownPrompt { server, prompt } = wanted;
+    let offered = ask(client, &PROMPTS, server)?;
+    let all = offered.lists.iter().flat_map(items);
+    let found = all
+        .filter_map(|item| Payload::parse(item.get().as_bytes()))
+        .find(|item| item.text("name") == *prompt)
+        .ok_or_else(|| {
+            let advice = format!("`harbor prompts {server}` lists what it has");
+            Failure::Usage(format!("{server} has no prompt {}\n{advice}", flatten(prompt)))
+        })?;
+    if screen.json {
+        return Ok(screen.json(&found.to_json())?);
+    }
+    let argument = |argument: &Payload| {
+        let needed = if argument.value("required") == true { "" } else { " (optional)" };
+        format!("  {}{needed}: {}", flatten(&argument.text("name")), flatten(&argument.text("description")))
+    };
+    let head = [flatten(&first(&found, &["title", "name"])), flatten(&found.text("description"))];
+    let arguments = found.objects("arguments");
+    let lines = head.into_iter().filter(|line| !line.is_empty()).chain(arguments.iter().map(argument));
+    let lines: Vec<_> = lines.collect();
+    Ok(screen.text(&lines.join("\n"))?)
 }
 
 /// The request for a prompt, its arguments read.

@@ -1,4 +1,4 @@
-// What can be done by `/`: things of the chat, and the prompts of servers.
+// What can be done by `/`: things of the chat, the prompts of servers, and Harbor's own prompts.
 //
 // Owns the list. A prompt of a server is somebody else's text: it comes into the field, where the person sees it before it is sent.
 
@@ -14,7 +14,10 @@ export interface Action {
   run(): void;
 }
 
-/** Prompts of running servers; absent: not asked yet. */
+/** Harbor's own prompts are listed as those of a server with this name, and need no server. */
+const OWN = "harbor";
+
+/** Prompts of running servers and of Harbor; absent: not asked yet. */
 let prompts: Prompt[] | undefined;
 
 export function actionsOf(hands: Hands, doing: Composer): Action[] {
@@ -29,13 +32,15 @@ export function actionsOf(hands: Hands, doing: Composer): Action[] {
 }
 
 function actionOf(hands: Hands, prompt: Prompt): Action {
-  return { name: `${prompt.server}.${prompt.name}`.toLowerCase(), words: prompt.words, run: () => choosePrompt(hands, prompt) };
+  const name = prompt.server === OWN ? prompt.name : `${prompt.server}.${prompt.name}`;
+  return { name: name.toLowerCase(), words: prompt.words, run: () => choosePrompt(hands, prompt) };
 }
 
 async function loadPrompts(hands: Hands): Promise<void> {
   prompts = [];
-  const running = (hands.state.servers ?? []).filter(({ state }) => state === "running");
-  const lists = await Promise.all(running.map(({ server_id }) => hands.ask("mcp_list_prompts", { server_id }).then(({ prompts: list }) => promptsOf(server_id, list), () => [])));
+  const running = (hands.state.servers ?? []).filter(({ server_id, state }) => state === "running" && server_id !== OWN);
+  const sources = [{ server_id: OWN }, ...running];
+  const lists = await Promise.all(sources.map(({ server_id }) => hands.ask("mcp_list_prompts", { server_id }).then(({ prompts: list }) => promptsOf(server_id, list), () => [])));
   prompts = lists.flat();
   hands.change({});
 }

@@ -1,7 +1,10 @@
-// Prompts of servers: what is read of their lists, and what is sent of what was typed.
+// Prompts of servers and of Harbor: what is read of their lists, and what is sent of what was typed.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Hands } from "../hands.ts";
+import { actionsOf, forgetPrompts } from "./actions.ts";
+import type { Composer } from "./composer.ts";
 import { argumentsOf, promptsOf, textOf } from "./prompts.ts";
 
 test("of a server's list that is read which can be, whatever else stands there", () => {
@@ -29,4 +32,20 @@ test("what is needed and empty is missing, and what is empty is not sent", () =>
 test("a prompt is the texts of its messages", () => {
   assert.equal(textOf({ messages: [{ content: { type: "text", text: "one" } }, { content: { type: "image" } }, 3, { content: { type: "text", text: "two" } }] }), "one\n\ntwo");
   assert.deepEqual([textOf(undefined), textOf({ messages: "no" })], ["", ""]);
+});
+
+test("Harbor's own prompts are there without a server, by their names alone", async () => {
+  const asked: string[] = [];
+  const ask = (_: string, { server_id }: { server_id: string }) => {
+    asked.push(server_id);
+    return Promise.resolve({ prompts: [{ name: "search" }] });
+  };
+  const servers = [{ server_id: "s", state: "running" }, { server_id: "t", state: "stopped" }];
+  const hands = { state: { servers }, ask, change: () => undefined } as unknown as Hands;
+  const names = () => actionsOf(hands, {} as Composer).map(({ name }) => name);
+  forgetPrompts();
+  assert.deepEqual(names(), ["new", "history", "models", "tools"]);
+  await new Promise(setImmediate);
+  assert.deepEqual([names().slice(4), asked], [["search", "s.search"], ["harbor", "s"]]);
+  forgetPrompts();
 });

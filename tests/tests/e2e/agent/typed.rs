@@ -65,6 +65,17 @@ fn a_task_with_three_servers_runs_and_what_changes_something_is_refused_without_
     assert_eq!((failed, code), (vec![json!(false), json!(false), json!(true)], Some(0)), "{err}");
     let (_, err, code) = harbor(&scene, &["ask", "--model", "p:m", "--tools", "nope", "do it"]);
     assert!(err.contains("nope") && code != Some(0), "{err}");
+
+    let by_prompt = |more: &[&str]| {
+        harbor(&scene, &[&["ask", "--model", "p:m", "--tools", "a,b,c", "--prompt", "search"], more].concat())
+    };
+    let (_, err, code) = by_prompt(&["question=Do herons migrate?"]);
+    let last = scene.provider.rounds().pop().unwrap().body["messages"].to_string();
+    assert!(last.contains("Find out on the web: Do herons migrate?") && code == Some(0), "{last} {err}");
+    for wrong in [&[][..], &["question=@/etc/hosts"], &["x=y", "question=z"]] {
+        let (_, err, code) = by_prompt(wrong);
+        assert!(err.contains("--prompt") && code == Some(2), "{wrong:?}: {err}");
+    }
 }
 
 #[test]

@@ -10,12 +10,15 @@ use harbor_ipc_proto::field::{JsonObject, PutField as _};
 use harbor_ipc_proto::frame::MAX_CLIENT_FRAME;
 use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::model::{MAX_IMAGE, MAX_IMAGES};
+use harbor_policy::own_prompts::get;
 use serde_json::value::RawValue;
 
+use super::super::arguments::built;
 use super::super::attach::{self, bounded, file, picture, text_part};
 use super::super::page::Fetching;
-use crate::args::AskOptions;
+use crate::args::{AskOptions, Value, arguments};
 use harbor_client::errors::Failure;
+use harbor_client::payload::Payload;
 
 /// More files are refused.
 const MOST_FILES: usize = 8;
@@ -48,11 +51,36 @@ pub fn said(question: &AskOptions, fetch: &mut Fetching<'_>) -> Result<(String, 
     let images = question.images.iter().map(|path| image(path));
     let files = question.files.iter().map(|path| attach::read("--file", path, fetch).map(|(part, _)| part));
     let attached: Vec<_> = images.chain(files).collect::<Result<_, _>>()?;
-    let text = match question.question.as_str() {
-        "-" => from_stdin()?,
-        typed => typed.to_owned(),
+    let text = match question.question.as_deref() {
+        Some("-") => from_stdin()?,
+        Some(typed) => typed.to_owned(),
+        None => prompted(&question.prompt)?,
     };
     Ok((text, attached))
+}
+
+/// The text of a prompt of Harbor's own: its name, and what is filled in.
+fn prompted(words: &[String]) -> Result<String, Failure> {
+    let (name, filled) = words.split_first().ok_or_else(|| Failure::Usage("--prompt needs a name".into()))?;
+    let filled = filled.iter().collect::<Vec<_>>();
+    let arguments = arguments(&filled).map_err(|wrong| Failure::Usage(format!("--prompt: {wrong}")))?;
+    if let Some(other) = arguments.iter().find(|one| !matches!(one.value, Value::Text(_))) {
+        let wrong =
+            format!("--prompt: {} takes a text: {}=TEXT; for a file use --file", other.key, other.key);
+        return Err(Failure::Usage(wrong));
+    }
+    let given = built(&arguments)?;
+    let got = get(name, Some(given.0.as_str())).map_err(|wrong| {
+        Failure::Usage(format!(
+            "--prompt {name}: {wrong}\n`harbor prompts show harbor {name}` says what it takes"
+        ))
+    })?;
+    Ok(Payload::parse(got.as_bytes())
+        .unwrap_or_default()
+        .objects("messages")
+        .iter()
+        .map(|message| message.object("content").text("text"))
+        .collect())
 }
 
 /// A file as a part of a message: its text, between two lines with its name. A session does that by itself.
@@ -148,7 +176,8 @@ mod tests {
 
     fn question(images: Vec<String>, schema: Option<String>) -> AskOptions {
         AskOptions {
-            question: "what is it?".into(),
+            question: Some("what is it?".into()),
+            prompt: Vec::new(),
             model: Some("p:m".into()),
             system: None,
             images,

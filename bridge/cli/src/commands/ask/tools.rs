@@ -59,7 +59,7 @@ fn wanted_of(
         (None, false) => Approve::Reads,
     };
     let (mut text, mut attachments) = chat_request::said(question, fetch)?;
-    if question.question == "-" {
+    if question.question.as_deref() == Some("-") {
         // What came by stdin may be anybody's words.
         attachments.push(text_part(std::mem::take(&mut text)));
     }

@@ -41,26 +41,43 @@ fn resources_and_their_templates_stand_in_one_table() {
 }
 
 #[test]
-fn prompts_of_all_servers_even_if_one_fails() {
+fn prompts_of_all_servers_and_of_harbor_even_if_one_fails() {
     let failed = error("ERR_TOOL_TIMEOUT").replace("\"1\"", "\"2\"");
     let (none, some) = (listed(2, "prompts", "[]"), listed(3, "prompts", PROMPTED));
-    let ran = list_of(false, &PROMPTS, None, &[RUNNING, &none, &some]);
-    let shown = "SERVER  PROMPT  ARGUMENTS    DESCRIPTION\nb       greet   who [style]  T\n";
+    let own = listed(4, "prompts", r#"[{"name":"search","description":"Looks."}]"#);
+    let shown = "SERVER  PROMPT  ARGUMENTS    DESCRIPTION\nb       greet   who [style]  T\n\
+                 harbor  search               Looks.\n";
+    let ran = list_of(false, &PROMPTS, None, &[RUNNING, &none, &some, &own]);
     assert_eq!((ran.printed.as_str(), ran.exit), (shown, Exit::Done));
-    let ran = list_of(false, &PROMPTS, None, &[RUNNING, &failed, &some]);
+    let ran = list_of(false, &PROMPTS, None, &[RUNNING, &failed, &some, &own]);
     assert_eq!((ran.printed.as_str(), ran.exit), (shown, Exit::TimedOut));
-    let ran = list_of(true, &PROMPTS, None, &[RUNNING, &failed, &some]);
+    let ran = list_of(true, &PROMPTS, None, &[RUNNING, &failed, &some, &own]);
+    let own = r#"[{"name":"search","description":"Looks."}]"#;
     assert_eq!(
         ran.printed,
         format!(
             "{{\"servers\":[{{\"error\":{{\"code\":\"ERR_TOOL_TIMEOUT\",\"message\":\"no\",\
              \"hint\":\"allow more time: `--timeout SECONDS`\"}},\"server_id\":\"a\"}},\
-             {{\"prompts\":{PROMPTED},\"server_id\":\"b\"}}]}}\n"
+             {{\"prompts\":{PROMPTED},\"server_id\":\"b\"}},\
+             {{\"prompts\":{own},\"server_id\":\"harbor\"}}]}}\n"
         )
     );
     let nobody = r#"{"type":"mcp_list_connections_result","request_id":"1","connections":[]}"#;
-    assert_eq!(list_of(false, &PROMPTS, None, &[nobody]).printed, "");
-    assert_eq!(list_of(true, &PROMPTS, None, &[nobody]).printed, "{\"servers\":[]}\n");
+    let none = listed(2, "prompts", "[]");
+    assert_eq!(list_of(false, &PROMPTS, None, &[nobody, &none]).printed, "");
+    assert_eq!(list_of(false, &RESOURCES, None, &[nobody]).printed, "");
+}
+
+#[test]
+fn a_prompt_is_shown_with_what_it_takes() {
+    let list = listed(1, "prompts", PROMPTED);
+    let show = |json, prompt: &str| {
+        let wanted = ShownPrompt { server: "a".into(), prompt: prompt.into() };
+        command(json, &[&list], |client, screen| show_prompt(client, &wanted, screen))
+    };
+    assert_eq!(show(false, "greet").printed, "T\n  who: \n  style (optional): \n");
+    assert!(show(true, "greet").printed.starts_with(r#"{"arguments":[{"name":"who","#));
+    assert!(show(false, "x").failure.unwrap().contains("a has no prompt x"));
 }
 
 #[test]
