@@ -1,7 +1,7 @@
 //! Pictures of the size at which models look at them: larger ones cost more and show no more.
 //!
 //! Owns the scaling, and how much memory it may take for a picture. A picture that cannot be read stays as it is, and its
-//! provider judges it. Must never run where answers wait.
+//! provider judges it, unless it says that it is larger than any provider takes. Must never run where answers wait.
 
 use std::io::Cursor;
 
@@ -15,15 +15,38 @@ use image::{DynamicImage, ImageDecoder as _, ImageError, ImageFormat, ImageReade
 /// Bytes that a picture may take while it is read; one of 8,000 by 8,000 pixels takes that.
 const MEMORY: u64 = 256 * 1024 * 1024;
 
+/// The longest side that providers take, in pixels. A conversation with a longer one is refused for ever.
+const TAKEN: u32 = 2000;
+
 /// The quality at which JPEG pictures are written, of 100.
 const QUALITY: u8 = 85;
 
-/// The picture with its longer side at most this long, in pixels.
-pub fn scaled(picture: Image, longest: u32) -> Image {
+/// The picture with its longer side at most this long, in pixels. None if it is too large for providers, and cannot be made
+/// smaller.
+pub fn scaled(picture: Image, longest: u32) -> Option<Image> {
     match smaller(&picture, longest) {
-        Ok(Some(smaller)) => smaller,
-        Ok(None) | Err(_) => picture,
+        Ok(Some(smaller)) => Some(smaller),
+        Ok(None) | Err(_) => {
+            Some(picture).filter(|picture| longer_side(picture).is_none_or(|side| side <= TAKEN))
+        }
     }
+}
+
+/// The longer side as the picture says it. None if it does not.
+fn longer_side(picture: &Image) -> Option<u32> {
+    let bytes = BASE64_STANDARD.decode(&picture.data).ok()?;
+    let format = ImageFormat::from_mime_type(&picture.media_type)?;
+    let (width, height) = match (format, &*bytes) {
+        (ImageFormat::Gif, [_, _, _, _, _, _, w, x, h, y, ..]) => {
+            (u16::from_le_bytes([*w, *x]).into(), u16::from_le_bytes([*h, *y]).into())
+        }
+        (ImageFormat::Png, bytes) => {
+            let side = |from: usize| bytes.get(from..from + 4)?.try_into().ok().map(u32::from_be_bytes);
+            (side(16)?, side(20)?)
+        }
+        _ => ImageReader::with_format(Cursor::new(bytes), format).into_dimensions().ok()?,
+    };
+    Some(width.max(height))
 }
 
 fn smaller(picture: &Image, longest: u32) -> Result<Option<Image>, ImageError> {
@@ -83,7 +106,7 @@ mod tests {
 
     #[test]
     fn a_picture_is_brought_to_the_size_at_which_models_look() {
-        let made = |width, height, format| scaled(picture(width, height, format), 392);
+        let made = |width, height, format| scaled(picture(width, height, format), 392).unwrap();
         let large = made(625, 312, ImageFormat::Png);
         assert_eq!((size(&large), large.media_type.as_str()), ((392, 196), "image/png"));
         let high = made(50, 784, ImageFormat::Jpeg);
@@ -95,18 +118,29 @@ mod tests {
     #[test]
     fn what_is_small_enough_or_cannot_be_read_stays_as_it_is() {
         let small = picture(1568, 10, ImageFormat::Png);
-        assert_eq!(scaled(small.clone(), 1568), small);
+        assert_eq!(scaled(small.clone(), 1568), Some(small));
         for (media_type, data) in
             [("image/png", "AAAA"), ("image/gif", "R0lGODlh"), ("image/png", "no base64!")]
         {
             let odd = Image { media_type: media_type.into(), data: data.into() };
-            assert_eq!(scaled(odd.clone(), 1568), odd);
+            assert_eq!(scaled(odd.clone(), 1568), Some(odd));
         }
+    }
+
+    #[test]
+    fn what_is_too_large_for_providers_and_cannot_be_made_smaller_is_left_out() {
         // It says that it has 60,000 by 60,000 pixels.
         let mut bomb = BASE64_STANDARD.decode(picture(1, 1, ImageFormat::Png).data).unwrap();
         bomb[16..20].copy_from_slice(&60_000u32.to_be_bytes());
         bomb[20..24].copy_from_slice(&60_000u32.to_be_bytes());
         let bomb = Image { media_type: "image/png".into(), data: BASE64_STANDARD.encode(bomb) };
-        assert_eq!(scaled(bomb.clone(), 1568), bomb);
+        assert_eq!(scaled(bomb, 1568), None);
+        for (sides, is_taken) in
+            [([0xd0_u8, 7, 0xd0, 7], true), ([0xd1, 7, 1, 0], false), ([1, 0, 0xff, 0xff], false)]
+        {
+            let data = BASE64_STANDARD.encode([&b"GIF89a"[..], &sides].concat());
+            let moving = Image { media_type: "image/gif".into(), data };
+            assert_eq!(scaled(moving, 1568).is_some(), is_taken, "{sides:?}");
+        }
     }
 }

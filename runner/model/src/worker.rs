@@ -67,10 +67,11 @@ impl Worker {
             }),
             ToModel::Scale { id, image, longest } => self.answer(id, async move |_| {
                 match tokio::task::spawn_blocking(move || pictures::scaled(image, longest)).await {
-                    Ok(image) => FromModel::Scaled { id, image },
-                    Err(_) => {
-                        FromModel::Failed { id, failure: failed(Cause::Refused, "the request was given up") }
-                    }
+                    Ok(Some(image)) => FromModel::Scaled { id, image },
+                    Ok(None) | Err(_) => FromModel::Failed {
+                        id,
+                        failure: failed(Cause::Refused, "no provider takes this picture"),
+                    },
                 }
             }),
             ToModel::Transcribe(asked) => self.answer(asked.id, async move |clients| {
