@@ -11,6 +11,8 @@
 use harbor_ipc_proto::json::Fields;
 use harbor_ipc_proto::strings::put_str;
 use harbor_policy::agent_tools::meta::{self, Findable, Meta};
+use harbor_policy::agent_tools::ranking::{RankedTool, ToolIndex};
+use harbor_policy::agent_tools::schema::parameters;
 
 use super::directory::Listed;
 use super::want::{Call, Want, text};
@@ -28,19 +30,38 @@ pub fn unpack(call: Call) -> Result<Want, Option<&'static str>> {
 
 /// The result of a search.
 pub fn found(tools: &[Listed], query: &str) -> String {
-    let abouts: Vec<_> = tools.iter().map(about).collect();
-    let findable = |(tool, about)| -> Option<Findable<'_>> {
-        let (tool, about): (&Listed, &Option<String>) = (tool, about);
-        Some(Findable { name: &tool.cursor, about: about.as_deref()? })
-    };
-    let tools: Vec<_> = tools.iter().zip(&abouts).filter_map(findable).collect();
-    result(&meta::found(&tools, query))
+    let read: Vec<_> = tools.iter().filter_map(FoundTool::of).collect();
+    let index = ToolIndex::of(read.iter().map(FoundTool::ranked));
+    result(&meta::found(&index, |at| read[at].findable(), query))
 }
 
-/// A tool's description, else its title. None if the tool is no object.
-fn about(tool: &Listed) -> Option<String> {
-    let fields = Fields::parse(tool.json.as_bytes()).ok()?;
-    Some(text(&fields, "description").or_else(|| text(&fields, "title")).unwrap_or_default())
+/// A tool as it is searched in.
+struct FoundTool<'a> {
+    name: &'a str,
+    title: String,
+    about: String,
+    parameters: String,
+}
+
+impl<'a> FoundTool<'a> {
+    /// None if the tool is no object.
+    fn of(tool: &'a Listed) -> Option<Self> {
+        let fields = Fields::parse(tool.json.as_bytes()).ok()?;
+        let of = |name: &str| text(&fields, name).unwrap_or_default();
+        let parameters = fields.get("inputSchema").map(parameters).unwrap_or_default();
+        Some(Self { name: &tool.cursor, title: of("title"), about: of("description"), parameters })
+    }
+
+    fn ranked(&self) -> RankedTool<'_> {
+        let (server, name) = self.name.split_once("__").unwrap_or(("", self.name));
+        let Self { title, about, parameters, .. } = self;
+        RankedTool { server, name, title, description: about, parameters }
+    }
+
+    /// Its description, else its title.
+    fn findable(&self) -> Findable<'_> {
+        Findable { name: self.name, about: if self.about.is_empty() { &self.title } else { &self.about } }
+    }
 }
 
 /// The result of a description. None if there is no such tool.
@@ -71,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_search_finds_what_has_all_words_and_names_come_first() {
+    fn a_search_finds_the_best_tools_and_shows_their_first_lines() {
         let tools = [
             tool("fs__write", "Puts text into a FILE.\nSecond line"),
             tool("fs__file_info", "Says what there is to know"),
@@ -81,7 +102,7 @@ mod tests {
             said(&found(&tools, "file")),
             "fs__file_info: Says what there is to know\nfs__write: Puts text into a FILE."
         );
-        assert_eq!(said(&found(&tools, " Text fs ")), "fs__write: Puts text into a FILE.");
+        assert!(said(&found(&tools, " Text fs ")).starts_with("fs__write: Puts text into a FILE."));
         assert_eq!(said(&found(&tools, "")).lines().count(), 3);
         assert!(said(&found(&tools, "nothing like it")).contains("3 tools in all"));
     }

@@ -14,8 +14,11 @@ pub mod names;
 pub mod ranking;
 pub mod schema;
 
+use std::cell::OnceCell;
+
 use harbor_ipc_proto::model::{Dialect, ModelTool};
 
+use meta::Findable;
 use names::ToolNames;
 use ranking::{RankedTool, ToolIndex};
 use schema::UnfitSchemaReason;
@@ -48,12 +51,8 @@ const LEAST: usize = 3;
 pub struct Offer {
     /// The offered tools, in the order of the request, with their names for the model.
     pub tools: Vec<ModelTool>,
-    /// The names of all tools that may be called, also of those that have to be searched for.
-    pub names: ToolNames,
     /// True if the model has to search for tools.
     pub lazy: bool,
-    /// The tools that are left out of the list for the model.
-    pub left_out: Vec<LeftOut>,
 }
 
 /// A tool that is left out of the list for the model.
@@ -65,59 +64,105 @@ pub struct LeftOut {
     pub why: UnfitSchemaReason,
 }
 
-/// Counts the words of these tools, whose names are `server/tool`. It is valid as long as the tools are the same.
-#[must_use]
-pub fn index_of(tools: &[ModelTool]) -> ToolIndex {
-    let parameters: Vec<String> = tools.iter().map(|tool| schema::parameters(&tool.schema)).collect();
-    ToolIndex::of(tools.iter().zip(&parameters).map(|(tool, parameters)| {
-        let (server, name) = tool.name.split_once('/').unwrap_or(("", &tool.name));
-        RankedTool { server, name, title: "", description: &tool.description, parameters }
-    }))
+/// The tools that a model of one dialect can be told of. Made once for a set of tools: their schemas are read and their words are
+/// counted here, and not for each turn.
+#[derive(Debug)]
+pub struct OfferableTools {
+    tools: Vec<ModelTool>,
+    names: ToolNames,
+    left_out: Vec<LeftOut>,
+    size: usize,
+    /// Counted when it is first asked for: a few tools are all told.
+    index: OnceCell<ToolIndex>,
 }
 
-/// Chooses from `tools`, whose names are `server/tool`, the tools for this task, and a model of this dialect and window.
-#[must_use]
-pub fn offer(dialect: Dialect, window: u32, tools: &[ModelTool], task: &str) -> Offer {
-    offer_by(&index_of(tools), (dialect, window), tools, task)
-}
-
-/// As [`offer`], with the index of the same tools in the same order.
-#[must_use]
-pub fn offer_by(
-    index: &ToolIndex,
-    (dialect, window): (Dialect, u32),
-    tools: &[ModelTool],
-    task: &str,
-) -> Offer {
-    let mut left_out = Vec::new();
-    let mut fitting = Vec::new();
-    for (at, tool) in tools.iter().enumerate() {
-        match schema::fitted(dialect, &tool.schema) {
-            Ok(schema) => fitting.push((
-                at,
-                ModelTool {
-                    name: tool.name.clone(),
-                    description: cleaned(&tool.description),
-                    schema: schema.to_string(),
-                },
-            )),
-            Err(why) => left_out.push(LeftOut { tool: tool.name.clone(), why }),
+impl OfferableTools {
+    /// Reads `tools`, whose names are `server/tool`.
+    #[must_use]
+    pub fn of(dialect: Dialect, tools: &[ModelTool]) -> Self {
+        let (mut fitting, mut left_out) = (Vec::new(), Vec::new());
+        for tool in tools {
+            let (name, description) = (tool.name.clone(), cleaned(&tool.description));
+            match schema::fitted(dialect, &tool.schema) {
+                Ok(schema) => fitting.push(ModelTool { name, description, schema: schema.to_string() }),
+                Err(why) => left_out.push(LeftOut { tool: name, why }),
+            }
         }
+        let names = ToolNames::of(fitting.iter().map(|tool| tool.name.as_str()), &meta::RESERVED);
+        for tool in &mut fitting {
+            tool.name = names.name(&tool.name).unwrap_or_default().to_owned();
+        }
+        let size = fitting.iter().map(size).sum();
+        Self { tools: fitting, names, left_out, size, index: OnceCell::new() }
     }
-    let names = ToolNames::of(fitting.iter().map(|(_, tool)| tool.name.as_str()), &meta::RESERVED);
-    for (_, tool) in &mut fitting {
-        tool.name = names.name(&tool.name).unwrap_or_default().to_owned();
+
+    /// The names of all tools that may be called, also of those that have to be searched for.
+    #[must_use]
+    pub fn names(&self) -> &ToolNames {
+        &self.names
     }
-    let room = room(window);
-    let lazy = fitting.len() > MOST || fitting.iter().map(|(_, tool)| size(tool)).sum::<usize>() > room;
-    let mut offered = match lazy {
-        true => lazily(fitting, index, room, task),
-        false => fitting.into_iter().map(|(_, tool)| tool).collect(),
-    };
-    if !offered.is_empty() {
-        offered.push(meta::read_more());
+
+    /// The tools that a model of this dialect cannot be told of.
+    #[must_use]
+    pub fn left_out(&self) -> &[LeftOut] {
+        &self.left_out
     }
-    Offer { tools: offered, names, lazy, left_out }
+
+    /// Chooses the tools for this task, and a model of this window.
+    #[must_use]
+    pub fn offer(&self, window: u32, task: &str) -> Offer {
+        let room = room(window);
+        let lazy = self.tools.len() > MOST || self.size > room;
+        let mut tools = if lazy { self.lazily(room, task) } else { self.tools.clone() };
+        if !tools.is_empty() {
+            tools.push(meta::read_more());
+        }
+        Offer { tools, lazy }
+    }
+
+    /// The answer of `search_tools`.
+    #[must_use]
+    pub fn found(&self, query: &str) -> String {
+        let findable = |at: usize| {
+            let ModelTool { name, description, .. } = &self.tools[at];
+            Findable { name, about: description }
+        };
+        meta::found(self.index(), findable, query)
+    }
+
+    fn index(&self) -> &ToolIndex {
+        self.index.get_or_init(|| {
+            let parameters: Vec<String> =
+                self.tools.iter().map(|tool| schema::parameters(&tool.schema)).collect();
+            ToolIndex::of(self.tools.iter().zip(&parameters).map(|(tool, parameters)| {
+                let full = self.names.tool(&tool.name).unwrap_or_default();
+                let (server, name) = full.split_once('/').unwrap_or(("", full));
+                RankedTool { server, name, title: "", description: &tool.description, parameters }
+            }))
+        })
+    }
+
+    /// The three tools about tools, and the best for the task, as long as they fit. If there are not many in all, those follow for
+    /// which nothing speaks.
+    fn lazily(&self, room: usize, task: &str) -> Vec<ModelTool> {
+        let mut offered = meta::tools();
+        let about_tools = offered.len();
+        let mut used: usize = offered.iter().map(size).sum();
+        let mut order = self.index().best(task, CHOSEN);
+        if self.tools.len() <= MOST {
+            let others: Vec<_> = (0..self.tools.len()).filter(|at| !order.contains(at)).collect();
+            order.extend(others);
+        }
+        for tool in order.into_iter().map(|at| &self.tools[at]) {
+            let has_least = offered.len() - about_tools >= LEAST;
+            if offered.len() == MOST || (has_least && used + size(tool) > room) {
+                break;
+            }
+            used += size(tool);
+            offered.push(tool.clone());
+        }
+        offered
+    }
 }
 
 /// Bytes that definitions may take.
@@ -129,30 +174,6 @@ fn room(window: u32) -> usize {
 
 fn size(tool: &ModelTool) -> usize {
     tool.name.len() + tool.description.len() + tool.schema.len() + AROUND
-}
-
-/// The three tools about tools, and the best for the task, as long as they fit. If there are not many in all, those follow for
-/// which nothing speaks.
-fn lazily(tools: Vec<(usize, ModelTool)>, index: &ToolIndex, room: usize, task: &str) -> Vec<ModelTool> {
-    let mut offered = meta::tools();
-    let about_tools = offered.len();
-    let mut used: usize = offered.iter().map(size).sum();
-    let mut order = index.best(task, CHOSEN);
-    if tools.len() <= MOST {
-        let others: Vec<_> = tools.iter().map(|(at, _)| *at).filter(|at| !order.contains(at)).collect();
-        order.extend(others);
-    }
-    for at in order {
-        let Ok(place) = tools.binary_search_by_key(&at, |(at, _)| *at) else { continue };
-        let tool = &tools[place].1;
-        let has_least = offered.len() - about_tools >= LEAST;
-        if offered.len() == MOST || (has_least && used + size(tool) > room) {
-            break;
-        }
-        used += size(tool);
-        offered.push(tool.clone());
-    }
-    offered
 }
 
 #[cfg(test)]
@@ -169,7 +190,7 @@ mod tests {
     }
 
     fn offered(tools: &[ModelTool], window: u32, task: &str) -> (bool, Vec<String>) {
-        let offer = offer(Dialect::Chat, window, tools, task);
+        let offer = OfferableTools::of(Dialect::Chat, tools).offer(window, task);
         (offer.lazy, offer.tools.into_iter().map(|tool| tool.name).collect())
     }
 
@@ -218,16 +239,17 @@ mod tests {
         assert!(named("files of github.").iter().any(|name| name == "github-mcp_t1"));
         assert_eq!(named("nothing"), [READ_MORE]);
         assert_eq!(offered(&tools, 1000, "github").1.len(), 6, "two are fewer than three");
-        let all = offer(Dialect::Chat, 100_000, &tools, "");
-        assert_eq!(all.names.all().count(), tools.len(), "each can be called");
+        let all = OfferableTools::of(Dialect::Chat, &tools);
+        assert!(all.found("anything of github").starts_with("github-mcp_t0: x\ngithub-mcp_t1: x"));
+        assert_eq!(all.names().all().count(), tools.len(), "each can be called");
     }
 
     #[test]
     fn a_tool_that_cannot_be_said_is_left_out_and_named() {
         let mut bad = tool("a/bad", "");
         bad.schema = r#"{"enum":[{}]}"#.into();
-        let offer = offer(Dialect::Anthropic, 8192, &[bad, tool("a/good", "")], "");
-        assert_eq!(offer.left_out, [LeftOut { tool: "a/bad".into(), why: UnfitSchemaReason::Word("enum") }]);
-        assert_eq!((offer.tools[0].name.as_str(), offer.names.name("a/bad")), ("a_good", None));
+        let all = OfferableTools::of(Dialect::Anthropic, &[bad, tool("a/good", "")]);
+        assert_eq!(all.left_out(), [LeftOut { tool: "a/bad".into(), why: UnfitSchemaReason::Word("enum") }]);
+        assert_eq!((all.offer(8192, "").tools[0].name.as_str(), all.names().name("a/bad")), ("a_good", None));
     }
 }

@@ -21,6 +21,7 @@ mod counts;
 mod damaged;
 mod drive;
 pub mod export;
+mod fitting;
 mod importing;
 mod listing;
 pub mod mode;
@@ -37,12 +38,16 @@ pub mod session;
 mod sessions;
 mod spent;
 mod steps;
+mod summarising;
+mod summary;
 mod text_reading;
 mod tool_results;
+mod tool_sets;
 mod toolbox;
 pub mod transcript;
 pub mod turn_log;
 mod unsaved;
+mod wanted_summary;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -55,6 +60,7 @@ use harbor_policy::budget::OWNER;
 use self::counts::TurnCounts;
 use self::owned_session::OwnedSessions;
 use self::session::Session;
+use self::tool_sets::ToolSets;
 use self::unsaved::Unsaved;
 use crate::host::Host;
 use crate::models::{ModelAnswer, ModelCaller, Models, Prompt};
@@ -79,6 +85,8 @@ pub struct Agent {
     /// Sessions of origins.
     owned: OwnedSessions,
     counts: Rc<TurnCounts>,
+    /// The tools of the last turns, read for models.
+    tool_sets: ToolSets,
 }
 
 impl std::fmt::Debug for Agent {
@@ -99,6 +107,7 @@ impl Agent {
             unsaved: RefCell::default(),
             owned: OwnedSessions::default(),
             counts: Rc::default(),
+            tool_sets: ToolSets::default(),
         })
     }
 

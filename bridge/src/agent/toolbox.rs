@@ -1,7 +1,7 @@
 //! The tools of one turn: how the model is told of them, and how its calls are read.
 //!
 //! ```text
-//!  usable tools ─► policy::agent_tools::offer ─► definitions for the model, names
+//!  usable tools ─► `tool_sets` ─► policy::agent_tools: an offer for this task and window ─► definitions for the model
 //!  the model's call ─► name ─► a tool and its arguments ─► Planned
 //!                        └──► one of ours (search, describe, read_more) ─► its answer, at once
 //! ```
@@ -10,18 +10,21 @@
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher as _, RandomState};
+use std::rc::Rc;
 
 use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::model::{Dialect, ModelTool, ToolCall};
 use harbor_ipc_proto::strings::text_of;
-use harbor_policy::agent_tools::meta::{self, Findable, Meta};
-use harbor_policy::agent_tools::{self, Offer};
+use harbor_policy::agent_tools::meta::{self, Meta};
+use harbor_policy::agent_tools::{Offer, OfferableTools};
 use harbor_policy::consent::facts::Effect;
 use harbor_policy::turn::Wanted;
 use harbor_policy::untrusted::{Nonce, READ_MORE, cleaned};
 use serde_json::value::RawValue;
 
-use super::tool_results::{ResultWrapping, SessionResults};
+use super::session::Session;
+use super::tool_results::ResultWrapping;
+use super::tool_sets::ToolSets;
 use super::turn_log::Shown;
 use crate::host::Usable;
 
@@ -30,6 +33,7 @@ pub(super) struct Toolbox {
     usable: BTreeMap<String, Usable>,
     /// The task, in the person's words.
     task: String,
+    all: Rc<OfferableTools>,
     offer: Offer,
     /// How results are told to the model.
     pub telling: ResultWrapping,
@@ -58,17 +62,24 @@ pub(super) enum CallMeaning {
 
 impl Toolbox {
     /// Chooses among the usable tools, for this model and task.
-    pub fn new(usable: Vec<Usable>, (dialect, window): (Dialect, u32), nonce: Nonce, task: &str) -> Self {
+    pub fn new(
+        usable: Vec<Usable>,
+        sets: &ToolSets,
+        (dialect, window): (Dialect, u32),
+        nonce: Nonce,
+        task: &str,
+    ) -> Self {
         let usable: BTreeMap<_, _> =
             usable.into_iter().map(|one| (format!("{}/{}", one.source, one.tool.name), one)).collect();
-        let offer = offered(&usable, (dialect, window), task);
+        let all = sets.of(dialect, &usable);
+        let offer = all.offer(window, task);
         let telling = ResultWrapping::new(nonce, window);
-        Self { usable, task: task.to_owned(), offer, telling, hasher: RandomState::new() }
+        Self { usable, task: task.to_owned(), all, offer, telling, hasher: RandomState::new() }
     }
 
     /// Chooses once more, for a smaller window. The tools keep their names.
-    pub fn fit(&mut self, dialect: Dialect, window: u32) {
-        self.offer = offered(&self.usable, (dialect, window), &self.task);
+    pub fn fit(&mut self, window: u32) {
+        self.offer = self.all.offer(window, &self.task);
         self.telling = ResultWrapping::new(self.telling.nonce.clone(), window);
     }
 
@@ -84,13 +95,18 @@ impl Toolbox {
 
     /// The tools that a model of this dialect cannot be told of, a sentence each.
     pub fn left_out(&self) -> impl Iterator<Item = String> {
-        self.offer.left_out.iter().map(|out| format!("{} is left out: {}", out.tool, out.why))
+        self.all.left_out().iter().map(|out| format!("{} is left out: {}", out.tool, out.why))
+    }
+
+    /// True if a text has the name of a tool that the model is told of.
+    pub fn is_named_in(&self, text: &str) -> bool {
+        self.offer.tools.iter().any(|tool| text.contains(&tool.name))
     }
 
     /// Finds the meaning of a call of the model.
-    pub fn plan(&self, call: ToolCall, kept: &SessionResults) -> PlannedCall {
+    pub fn plan(&self, call: ToolCall, session: &Session) -> PlannedCall {
         let ToolCall { id, name, arguments } = call;
-        let what = self.meaning(&name, arguments.clone(), kept);
+        let what = self.meaning(&name, arguments.clone(), session);
         let tool = match &what {
             CallMeaning::Tool(usable, _) => format!("{}/{}", usable.source, usable.tool.name),
             _ => name.clone(),
@@ -102,21 +118,22 @@ impl Toolbox {
         PlannedCall { shown: Shown { id, tool, arguments: json(arguments) }, name, what }
     }
 
-    fn meaning(&self, name: &str, arguments: String, kept: &SessionResults) -> CallMeaning {
+    fn meaning(&self, name: &str, arguments: String, session: &Session) -> CallMeaning {
         if !arguments.trim_start().starts_with('{') {
             let wrote = text_of(&arguments).unwrap_or_default();
             let wrote: String = wrote.chars().take(200).collect();
             return CallMeaning::Faulty(format!("the arguments are not a JSON object: {wrote}"));
         }
         if name == READ_MORE {
-            return match meta::unpack_read_more(&arguments).and_then(|more| kept.read(&self.telling, &more)) {
+            let read = |more| session.kept.read(&self.telling, &more, &session.messages.borrow());
+            return match meta::unpack_read_more(&arguments).and_then(read) {
                 Ok(text) => CallMeaning::Known(text),
                 Err(why) => CallMeaning::Faulty(why.to_owned()),
             };
         }
         if self.offer.lazy {
             match meta::unpack(name, &arguments) {
-                Ok(Meta::Search(words)) => return CallMeaning::Known(self.found(&words)),
+                Ok(Meta::Search(words)) => return CallMeaning::Known(self.all.found(&words)),
                 Ok(Meta::Describe(name)) => return self.described(&name),
                 Ok(Meta::Call { name, arguments }) => return self.tool(&name, arguments),
                 Err(Some(why)) => return CallMeaning::Faulty(why.to_owned()),
@@ -128,35 +145,15 @@ impl Toolbox {
 
     fn tool(&self, name: &str, arguments: String) -> CallMeaning {
         // Some models write a tool's full name.
-        let full = self.offer.names.tool(name).unwrap_or(name);
-        match self.usable.get(full).filter(|_| self.offer.names.name(full).is_some()) {
+        let full = self.all.names().tool(name).unwrap_or(name);
+        match self.usable.get(full).filter(|_| self.all.names().name(full).is_some()) {
             Some(usable) => CallMeaning::Tool(Box::new(usable.clone()), arguments),
             None => CallMeaning::Faulty(format!("there is no tool {name:.100}")),
         }
     }
 
-    fn found(&self, words: &str) -> String {
-        let about: Vec<_> = self
-            .offer
-            .names
-            .all()
-            .map(|name| {
-                (
-                    name,
-                    self.offer
-                        .names
-                        .tool(name)
-                        .and_then(|full| self.usable.get(full))
-                        .map_or_else(String::new, description),
-                )
-            })
-            .collect();
-        let findable: Vec<_> = about.iter().map(|(name, about)| Findable { name, about }).collect();
-        meta::found(&findable, words)
-    }
-
     fn described(&self, name: &str) -> CallMeaning {
-        match self.offer.names.tool(name).and_then(|full| self.usable.get(full)) {
+        match self.all.names().tool(name).and_then(|full| self.usable.get(full)) {
             Some(usable) => CallMeaning::Known(cleaned(usable.tool.shown().as_str())),
             None => CallMeaning::Faulty(format!("there is no tool {name:.100}; search_tools finds tools")),
         }
@@ -180,30 +177,6 @@ impl Toolbox {
     pub fn hash(&self, of: &impl std::hash::Hash) -> u64 {
         self.hasher.hash_one(of)
     }
-}
-
-/// The tools that a model of this dialect and window is told of.
-fn offered(usable: &BTreeMap<String, Usable>, (dialect, window): (Dialect, u32), task: &str) -> Offer {
-    let tools: Vec<_> = usable.iter().map(|(name, usable)| definition(name, &usable.tool)).collect();
-    agent_tools::offer(dialect, window, &tools, task)
-}
-
-fn definition(name: &str, tool: &crate::link::Tool) -> ModelTool {
-    let schema = tool.members[2].as_ref().map_or(r#"{"type":"object"}"#, Json::as_str);
-    ModelTool { name: name.to_owned(), description: description_of(tool), schema: schema.to_owned() }
-}
-
-fn description(usable: &Usable) -> String {
-    description_of(&usable.tool)
-}
-
-fn description_of(tool: &crate::link::Tool) -> String {
-    let text = |at: usize| {
-        tool.members[at]
-            .as_ref()
-            .and_then(|json: &Json| text_of(json.as_str()).map(std::borrow::Cow::into_owned))
-    };
-    cleaned(&text(1).or_else(|| text(0)).unwrap_or_default())
 }
 
 /// The text as JSON, or as a JSON string if it is none: the model is not trusted to write JSON.

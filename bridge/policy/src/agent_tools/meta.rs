@@ -8,15 +8,13 @@
 //!  read_more {result, offset, length} ─► a piece of a result that was cut
 //! ```
 //!
-//! Owns the definitions of these tools and the search. Must never know a tool that it was not given.
-
-use std::cmp::{Ordering, Reverse};
-use std::collections::BTreeMap;
+//! Owns the definitions of these tools and the words of a search's answer; [`ranking`](super::ranking) has the order. Must never know a tool that it was not given.
 
 use harbor_ipc_proto::json::Fields;
 use harbor_ipc_proto::model::ModelTool;
 use serde_json::Value;
 
+use super::ranking::ToolIndex;
 use crate::untrusted::READ_MORE;
 
 /// Names that no other tool may have among a model's.
@@ -140,21 +138,25 @@ pub struct Findable<'a> {
     pub about: &'a str,
 }
 
-/// The answer of a search.
+/// The answer of a search: the best tools of an index. `tool` gives the one of a number.
 #[must_use]
-pub fn found(tools: &[Findable<'_>], query: &str) -> String {
-    let hits = search(tools, query);
+pub fn found<'a>(index: &ToolIndex, tool: impl Fn(usize) -> Findable<'a>, query: &str) -> String {
+    let all = index.len();
+    let hits = match query.trim().is_empty() {
+        true => (0..all.min(MOST)).collect(),
+        false => index.search(query, MOST),
+    };
     let mut said = match hits.len() {
-        0 => format!("No tool matches. There are {} tools in all; try other words.", tools.len()),
-        many if many > MOST => format!("{many} tools fit; the first {MOST}:"),
+        0 => format!("No tool matches. There are {all} tools in all; try other words."),
+        some if some == MOST && all > MOST => format!("{some} of {all} tools:"),
         _ => String::new(),
     };
-    for hit in hits.iter().take(MOST) {
+    for Findable { name, about } in hits.into_iter().map(tool) {
         if !said.is_empty() {
             said.push('\n');
         }
-        said.push_str(hit.name);
-        let first = hit.about.lines().next().unwrap_or_default();
+        said.push_str(name);
+        let first = about.lines().next().unwrap_or_default();
         if !first.is_empty() {
             said.push_str(": ");
             said.push_str(&first[..first.floor_char_boundary(FIRST_WORDS)]);
@@ -163,93 +165,31 @@ pub fn found(tools: &[Findable<'_>], query: &str) -> String {
     said
 }
 
-/// The tools that contain every word, those with words in their names first. If there is none, those with
-/// some of the words, where the rarest count most: models ask in sentences.
-#[must_use]
-pub fn search<'a>(tools: &[Findable<'a>], query: &str) -> Vec<Findable<'a>> {
-    let words: Vec<_> = query.split_whitespace().map(str::to_lowercase).collect();
-    let mut hits: Vec<_> = tools.iter().filter_map(|tool| Some((all_words(tool, &words)?, *tool))).collect();
-    hits.sort_by_key(|(score, _)| Reverse(*score));
-    if hits.is_empty() {
-        return some_words(tools, query);
-    }
-    hits.into_iter().map(|(_, tool)| tool).collect()
-}
-
-fn all_words(tool: &Findable<'_>, words: &[String]) -> Option<usize> {
-    let (name, about) = (tool.name.to_lowercase(), tool.about.to_lowercase());
-    words.iter().try_fold(0, |score, word| match (name.contains(word), about.contains(word)) {
-        (true, _) => Some(score + 3),
-        (false, true) => Some(score + 1),
-        (false, false) => None,
-    })
-}
-
-/// BM25 over whole words; a word in a name counts as three.
-fn some_words<'a>(tools: &[Findable<'a>], query: &str) -> Vec<Findable<'a>> {
-    const SATURATION: f64 = 1.2;
-    let wanted: Vec<String> = words(query).collect();
-    let counted: Vec<BTreeMap<String, f64>> = tools.iter().map(counted).collect();
-    let lengths: Vec<f64> = counted.iter().map(|words| words.values().sum()).collect();
-    let mean = (lengths.iter().sum::<f64>() / as_f64(tools.len().max(1))).max(1.0);
-    let weight = |word: &String| {
-        let with = as_f64(counted.iter().filter(|words| words.contains_key(word)).count());
-        (1.0 + (as_f64(tools.len()) - with + 0.5) / (with + 0.5)).ln()
-    };
-    let weights: Vec<f64> = wanted.iter().map(weight).collect();
-    let score = |at: usize| -> f64 {
-        let of = |(word, weight): (&String, &f64)| {
-            let times = counted[at].get(word).copied().unwrap_or_default();
-            let damped = SATURATION * (0.25 + 0.75 * lengths[at] / mean);
-            weight * times * (SATURATION + 1.0) / (times + damped)
-        };
-        wanted.iter().zip(&weights).map(of).sum()
-    };
-    let mut hits: Vec<_> = (0..tools.len()).map(|at| (score(at), tools[at])).collect();
-    hits.retain(|(score, _)| *score > 0.0);
-    hits.sort_by(|(a, _), (b, _)| b.partial_cmp(a).unwrap_or(Ordering::Equal));
-    hits.into_iter().map(|(_, tool)| tool).collect()
-}
-
-fn counted(tool: &Findable<'_>) -> BTreeMap<String, f64> {
-    let mut counts = BTreeMap::new();
-    let weighted = words(tool.name).map(|word| (word, 3.0)).chain(words(tool.about).map(|word| (word, 1.0)));
-    for (word, weight) in weighted {
-        *counts.entry(word).or_default() += weight;
-    }
-    counts
-}
-
-fn words(text: &str) -> impl Iterator<Item = String> {
-    let is_between = |c: char| !c.is_alphanumeric();
-    // `PRs` and `pr`, `issues` and `issue`: the plural's letter tells nothing.
-    let stem = |word: &str| {
-        let word = word.to_lowercase();
-        if word.len() > 2 { word.strip_suffix('s').map(str::to_owned).unwrap_or(word) } else { word }
-    };
-    text.split(is_between).filter(|word| !word.is_empty()).map(stem)
-}
-
-#[allow(clippy::cast_precision_loss, reason = "nobody has 2^52 tools")]
-fn as_f64(count: usize) -> f64 {
-    count as f64
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::ranking::RankedTool;
     use super::*;
 
-    const SOME: [Findable<'_>; 3] = [
-        Findable { name: "fs__write", about: "Puts text into a FILE.\nSecond line" },
-        Findable { name: "fs__file_info", about: "Says what there is to know" },
-        Findable {
-            name: "github__list_pull_requests",
-            about: "Lists the pull requests (PRs) of a repository",
-        },
+    const SOME: [(&str, &str, &str); 3] = [
+        ("fs", "write", "Puts text into a FILE.\nSecond line"),
+        ("fs", "file_info", "Says what there is to know"),
+        ("github", "list_pull_requests", "Lists the pull requests (PRs) of a repository"),
     ];
 
-    fn names(query: &str) -> Vec<&'static str> {
-        search(&SOME, query).into_iter().map(|hit| hit.name).collect()
+    fn found_in(tools: &[(&str, &str, &str)], query: &str) -> String {
+        let index = ToolIndex::of(tools.iter().map(|&(server, name, description)| RankedTool {
+            server,
+            name,
+            title: "",
+            description,
+            parameters: "",
+        }));
+        found(&index, |at| Findable { name: tools[at].1, about: tools[at].2 }, query)
+    }
+
+    fn names(query: &str) -> Vec<String> {
+        let said = found_in(&SOME, query);
+        said.lines().map(|line| line.split(':').next().unwrap_or_default().to_owned()).collect()
     }
 
     #[test]
@@ -268,22 +208,19 @@ mod tests {
     }
 
     #[test]
-    fn a_search_finds_what_has_all_words_and_names_come_first() {
-        assert_eq!(names("file"), ["fs__file_info", "fs__write"]);
-        assert_eq!(names(" Text fs "), ["fs__write"]);
+    fn a_search_has_the_order_of_the_choice_for_a_task() {
+        assert_eq!(names("file"), ["file_info", "write"]);
+        assert_eq!(names(" Text fs ")[0], "write");
+        assert_eq!(names("find my recent GitHub PR")[0], "list_pull_requests");
         assert_eq!(names("").len(), 3);
-        let said = "fs__file_info: Says what there is to know\nfs__write: Puts text into a FILE.";
-        assert_eq!(found(&SOME, "file"), said);
-        assert!(found(&SOME, "xyzzy").contains("3 tools in all"));
+        let said = "file_info: Says what there is to know\nwrite: Puts text into a FILE.";
+        assert_eq!(found_in(&SOME, "file"), said);
+        for nothing in ["xyzzy", "?!"] {
+            assert!(found_in(&SOME, nothing).contains("3 tools in all"));
+        }
         let many = [SOME[0]; 30];
-        assert_eq!(found(&many, "text").lines().count(), MOST + 1);
-    }
-
-    #[test]
-    fn a_sentence_finds_what_has_its_rare_words() {
-        assert_eq!(names("find my recent GitHub PR")[0], "github__list_pull_requests");
-        assert_eq!(names("information about one file"), ["fs__file_info", "fs__write"]);
-        assert_eq!(names("?!"), [""; 0]);
+        assert!(found_in(&many, "text").starts_with("20 of 30 tools:\nwrite: "));
+        assert_eq!(found_in(&many, " ").lines().count(), MOST + 1);
     }
 
     #[test]

@@ -177,10 +177,19 @@ impl ToolIndex {
     /// The numbers of the best tools for a task, the best first; at most so many, and fewer if nothing speaks for more.
     #[must_use]
     pub fn best(&self, task: &str, most: usize) -> Vec<usize> {
-        let words = self.task_words(task);
+        self.best_for(&self.task_words(task, false), most)
+    }
+
+    /// As [`best`](Self::best), for words with which somebody looks for tools. Numbers and words that say nothing in a task count.
+    #[must_use]
+    pub fn search(&self, query: &str, most: usize) -> Vec<usize> {
+        self.best_for(&self.task_words(query, true), most)
+    }
+
+    fn best_for(&self, words: &[TaskWord], most: usize) -> Vec<usize> {
         let matrix: Vec<Vec<f32>> = words.iter().map(|word| self.points_of(word)).collect();
-        let share = self.shares_of_names(&words);
-        let named = self.points_of_servers(&words);
+        let share = self.shares_of_names(words);
+        let named = self.points_of_servers(words);
         let total = |tool: usize| {
             let points: f32 = matrix.iter().map(|row| row[tool]).sum();
             points * share[tool] + named[self.server_of[tool]]
@@ -294,8 +303,8 @@ impl ToolIndex {
         LEXICON.is_of_server(word, server).then_some(false)
     }
 
-    /// The words of a task that may say something.
-    fn task_words(&self, task: &str) -> Vec<TaskWord> {
+    /// The words of a task that may say something; or all of its words.
+    fn task_words(&self, task: &str, all: bool) -> Vec<TaskWord> {
         let text = without_addresses(task);
         let mut raw = words(&text);
         // `GitHub` is one word of a server's name, and two words otherwise.
@@ -304,8 +313,9 @@ impl ToolIndex {
         let mut seen = BTreeSet::new();
         let mut found: Vec<String> = Vec::new();
         let is_number = |word: &str| word.bytes().all(|byte| byte.is_ascii_digit());
-        for word in raw.iter().map(|word| stem(word)).filter(|word| !is_number(word)) {
-            if !LEXICON.is_silent(&word) && seen.insert(word.clone()) {
+        for word in raw.iter().map(|word| stem(word)) {
+            let is_told = all || !(is_number(&word) || LEXICON.is_silent(&word));
+            if is_told && seen.insert(word.clone()) {
                 found.push(word);
             }
         }

@@ -131,7 +131,8 @@ pub fn fitted(dialect: Dialect, schema: &str) -> Result<Value, UnfitSchemaReason
 }
 
 /// The names of the parameters of a schema, with blanks between.
-pub(super) fn parameters(schema: &str) -> String {
+#[must_use]
+pub fn parameters(schema: &str) -> String {
     let schema: Value = serde_json::from_str(schema).unwrap_or_default();
     let names = schema["properties"].as_object().into_iter().flat_map(Map::keys);
     names.map(String::as_str).collect::<Vec<_>>().join(" ")
