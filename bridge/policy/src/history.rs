@@ -8,6 +8,7 @@
 //! these rules, and the texts that stand in for missing parts. Must never drop what a person or a model said.
 
 mod fit;
+mod summary;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -16,7 +17,8 @@ use harbor_ipc_proto::model::{
     self, Image, InvalidMessagesReason, MAX_IMAGES, ModelMessage, Part, Role, ToolCall, ToolResult,
 };
 
-pub use fit::{Shortened, fit, fit_readable};
+pub use fit::{Fitting, Shortened, fit, tokens_of};
+pub use summary::{Replaceable, UnfitSummaryReason, accepted, replaceable, told};
 
 /// The text in place of a call's result, where nobody knows the outcome.
 pub const NO_RESULT: &str =

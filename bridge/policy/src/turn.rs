@@ -14,6 +14,7 @@
 //!  Asking   answered, calls       Calling                   Judge: all calls where all only read, else the first
 //!  Asking   failed                Ended                     End
 //!  Asking   adapted, once a form  Asking                    Ask: the driver has given the request another form
+//!  Asking   summarised            Asking                    Ask: the driver has had earlier turns summarised
 //!  Calling  judged, decided       Calling                   Run, AskPerson or Settle
 //!  Calling  ended, the last one   Asking                    Ask, without tools where a limit is reached
 //!  any      stopped               Ended                     Cancel, Settle each open call, End
@@ -69,6 +70,8 @@ pub enum Event {
     Failed,
     /// It has not: the provider refuses the request as it was, and the driver has given it this form.
     Adapted(RequestForm),
+    /// Instead of it, the model was asked for a summary of the earlier conversation, which took so many tokens.
+    Summarised(u64),
     /// A call was looked at.
     Judged(usize, Verdict),
     /// The person has said yes, or no.
@@ -236,6 +239,7 @@ impl Turn {
                 self.end(Why::Failed, &mut actions);
             }
             Event::Adapted(form) => self.adapted(form, &mut actions),
+            Event::Summarised(tokens) => self.summarised(tokens, &mut actions),
             Event::Judged(call, verdict) => self.judged(call, verdict, &mut actions),
             Event::Decided(call, is_allowed) => self.decided(call, is_allowed, &mut actions),
             Event::Ended(call, result) => self.ended(call, result, &mut actions),
@@ -311,6 +315,16 @@ impl Turn {
             State::Asking { .. } => self.end(Why::Failed, actions),
             _ => {}
         }
+    }
+
+    /// The request follows that the summary was made for. It is the last one, if the tokens are used up.
+    fn summarised(&mut self, tokens: u64, actions: &mut Vec<Action>) {
+        let State::Asking { last, .. } = &mut self.state else { return };
+        self.tokens = self.tokens.saturating_add(tokens);
+        if self.tokens >= self.limits.tokens {
+            *last = last.or(Some(Why::Tokens));
+        }
+        actions.push(Action::Ask { last: *last });
     }
 
     fn answered(&mut self, calls: Vec<Wanted>, tokens: u64, actions: &mut Vec<Action>) {

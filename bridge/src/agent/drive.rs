@@ -9,25 +9,27 @@
 //! Owns the rule that an answer with calls enters the conversation together with all their results, so that it is whole
 //! at each instant. Must never call a tool except by `host`, nor a model except by `models`.
 
+mod asking;
+mod citing_answer;
+mod summary_step;
 mod text_answer;
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 use std::time::Duration;
 
 use harbor_home::clock::boot_clock;
+use harbor_ipc_proto::client::TurnStep;
 use harbor_ipc_proto::client::envelope::ErrorBody;
-use harbor_ipc_proto::client::{ChatEvent, TurnStep};
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::link::model::Cause;
 use harbor_ipc_proto::model::{Finish, Image, ModelMessage, Part, Role, ToolCall, ToolResult};
 use harbor_policy::consent::compact::compact;
-use harbor_policy::text_calls::AnswerReader;
+use harbor_policy::history::NO_PICTURE;
 use harbor_policy::turn::{Action, Event, Turn, Unmade, Verdict, Why};
 use harbor_policy::untrusted::cleaned;
-use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
 use super::approval::ApprovalResult;
@@ -40,19 +42,11 @@ use super::session::{Session, TurnGuard};
 use super::spent::Spent;
 use super::toolbox::{CallMeaning, PlannedCall};
 use super::turn_log::{Shown, TurnLogItem};
+use super::wanted_summary::WantedSummary;
 use super::{Agent, answer, steps};
 use crate::host::consent::Judged;
 use crate::host::{Consenting, ToolAnswer, Usable};
 use crate::models::ModelAnswer;
-
-/// The longest answer, including the model's thoughts, in bytes.
-const LONGEST_ANSWER: usize = 4 * 1024 * 1024;
-
-/// Tells that the model does not get all of an attachment.
-const CUT: &str = "the attachments are longer than half of the model's window, so the model gets only the beginning and the end of long ones";
-
-/// Tells that the model has to be loaded first.
-const LOADING: &str = "the provider loads the model, which may take minutes";
 
 /// The result of a task.
 enum TaskOutcome {
@@ -60,6 +54,16 @@ enum TaskOutcome {
     Judged(usize, Judged),
     Called(usize, Result<(ToolAnswer, answer::ReadableAnswer), ErrorBody>, Duration),
     Decided(usize, ApprovalResult),
+    Summarised(Box<SummaryOutcome>),
+}
+
+/// The result of a request for a summary.
+struct SummaryOutcome {
+    answered: Result<ModelAnswer, ErrorBody>,
+    wanted: WantedSummary,
+    /// The step as it is shown.
+    shown: Shown,
+    took: Duration,
 }
 
 /// A call of the answer that is being worked on.
@@ -193,6 +197,7 @@ impl Drive {
                 form.map_or(Event::Failed, Event::Adapted)
             }
             TaskOutcome::Called(at, called, took) => self.called(at, called, took),
+            TaskOutcome::Summarised(outcome) => self.summarised(*outcome),
             TaskOutcome::Judged(at, judged) => self.judged(at, judged),
             TaskOutcome::Decided(at, cleared) => {
                 self.question_is_over(at, Some(&cleared));
@@ -244,56 +249,6 @@ impl Drive {
         }
     }
 
-    /// Puts the conversation to the model.
-    fn ask(&mut self, last: Option<Why>) {
-        self.partial.borrow_mut().clear();
-        let (before, was_cut) = (self.plan.shortened, self.plan.cuts_attachments);
-        let prompt = self.plan.prompt(&self.session, last.is_some());
-        if let Some(what) = self.plan.shortened.sentence().filter(|_| self.plan.shortened != before) {
-            self.tell(TurnLogItem::Status(what));
-        }
-        if self.plan.cuts_attachments && !was_cut {
-            self.tell(TurnLogItem::Status(CUT.into()));
-        }
-        // A step is told only when it is whole.
-        self.is_step = prompt.options.response_schema.is_some();
-        let is_step = self.is_step;
-        let (agent, on_behalf) = (self.agent.clone(), self.on_behalf.clone());
-        let (log, partial) = (self.guard.ongoing.log.clone(), self.partial.clone());
-        let (reading, reader) = (self.plan.reading.clone(), RefCell::new(AnswerReader::default()));
-        self.tasks.spawn_local(async move {
-            let (told, too_long) = (Cell::new(0_usize), Notify::new());
-            let push = async |event: ChatEvent| {
-                told.set(told.get() + event.text.as_ref().map_or(0, String::len));
-                if told.get() > LONGEST_ANSWER {
-                    return too_long.notify_one();
-                }
-                match (&*event.r#type, event.text) {
-                    ("text", Some(_)) if is_step => {}
-                    ("text", Some(text)) => {
-                        // What may become a call is held back.
-                        let shown = match &reading {
-                            Some(reading) => reader.borrow_mut().add(&text, reading.reading()),
-                            None => text,
-                        };
-                        if !shown.is_empty() {
-                            partial.borrow_mut().push_str(&shown);
-                            log.add(TurnLogItem::Text(shown));
-                        }
-                    }
-                    ("reasoning", Some(text)) => log.add(TurnLogItem::Reasoning(text)),
-                    ("loading", _) => log.add(TurnLogItem::Status(LOADING.into())),
-                    _ => {}
-                }
-            };
-            let answered = tokio::select! {
-                answered = agent.ask_model(&on_behalf, prompt, &push) => answered,
-                () = too_long.notified() => Err(endless()),
-            };
-            TaskOutcome::Answered(answered)
-        });
-    }
-
     fn answered(&mut self, mut answered: ModelAnswer) -> Event {
         // That of an earlier try.
         self.outcome.error = None;
@@ -339,7 +294,7 @@ impl Drive {
     }
 
     fn plan_call(&self, call: ToolCall) -> TurnCall {
-        let planned = self.plan.toolbox.plan(call, &self.session.kept);
+        let planned = self.plan.planned(call, &self.session);
         TurnCall { planned, result: None, remark: None, refusal: None, waits: None }
     }
 
@@ -409,7 +364,9 @@ impl Drive {
                     let called = match called {
                         Ok(called) => {
                             let mut read = answer::read(&called.result, &called.beside);
-                            read.images = agent.models.scaled(read.images).await;
+                            let (images, left_out) = agent.models.scaled(read.images).await;
+                            read.images = images;
+                            read.text.push_str(&format!("\n{NO_PICTURE}").repeat(left_out));
                             Ok((called, read))
                         }
                         Err(error) => Err(error),
@@ -544,11 +501,7 @@ impl Drive {
             self.session.say(ModelMessage { role: Role::Assistant, parts: vec![Part::Text(text.clone())] });
         }
         self.outcome.ended = why;
-        let cited = self.plan.sources.as_ref().map(|sources| sources.cite(&text));
-        (self.outcome.text, self.outcome.citations) = match cited {
-            Some((text, citations)) => (text, Some(citations)),
-            None => (text, None),
-        };
+        self.cite(text);
         self.save().await;
         match &self.outcome.error {
             Some(error) if why == Why::Failed => self.tell(TurnLogItem::Error(error.clone())),
@@ -563,12 +516,6 @@ impl Drive {
         self.counted.ended(trail, &self.on_behalf, turn, &self.outcome);
         self.outcome
     }
-}
-
-/// The error for an answer that is too long; its text so far is kept.
-fn endless() -> ErrorBody {
-    let message = "the answer is longer than 4 MiB; Harbor keeps what has arrived";
-    ErrorBody::new(Code::ModelFailed, message).with("cause", Cause::Protocol.name())
 }
 
 /// The error for an answer that its provider has kept back, or ended.

@@ -5,20 +5,19 @@
 use std::rc::Rc;
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
-use harbor_ipc_proto::model::{ModelMessage, ModelTool, Options, Setting, ToolChoice};
-use harbor_policy::history::{Shortened, fit};
-use harbor_policy::models::estimate;
-use harbor_policy::text_calls::{instructions, written};
+use harbor_ipc_proto::model::{ModelMessage, ModelTool, Options, Setting, ToolCall, ToolChoice};
+use harbor_policy::history::Shortened;
+use harbor_policy::text_calls::{instructions, reminder, written};
 use harbor_policy::turn::Limits;
 use harbor_policy::untrusted::Nonce;
 use harbor_policy::windows::narrowed;
 
-use super::attaching::{as_texts, wrapped};
 use super::citing::CitableResults;
 use super::session::Session;
+use super::steps;
 use super::text_reading::TextReading;
-use super::toolbox::Toolbox;
-use super::{context, steps};
+use super::toolbox::{CallMeaning, PlannedCall, Toolbox};
+use super::wanted_summary::Summarising;
 use crate::models::{ChosenModel, Prompt};
 
 /// The plan of a turn.
@@ -48,10 +47,13 @@ pub(super) struct TurnPlan {
     pub call_word: Nonce,
     /// How calls are read out of the text of the next answer; none where the model calls in another way.
     pub reading: Option<Rc<TextReading>>,
+    /// True once a result was left out that the model can read again.
+    pub reads_again: bool,
+    /// Whether the oldest turns are to be summarised.
+    pub summarising: Summarising,
+    /// The id of the call by which the model was reminded of the form of calls.
+    pub reminds: Option<String>,
 }
-
-/// If a model's answers have no bound, this share of its window is left for one.
-const SHARE_OF_ANSWER: u64 = 8;
 
 impl TurnPlan {
     /// A sentence on how this model calls tools, if its provider has no way for it and there are some.
@@ -76,7 +78,7 @@ impl TurnPlan {
         let is_new = self.model.tools != Some(false) && error.has("refused", Setting::Tools.name());
         if is_new {
             self.model.tools = Some(false);
-            self.tool_choice = self.asked.1.clone();
+            self.asks_again();
         }
         is_new
     }
@@ -86,13 +88,27 @@ impl TurnPlan {
         let wanted = std::mem::replace(&mut self.tool_choice, ToolChoice::Auto);
         self.asked.1 = wanted.clone();
         let choice = if is_last { ToolChoice::None } else { wanted };
-        let prompt = match self.model.tools {
+        let read_again = self.reads_again;
+        let mut prompt = self.prompt_of(session, choice.clone(), is_last);
+        if self.reads_again && !read_again {
+            // The words in place of a result name a tool that this prompt does not have yet.
+            prompt = self.prompt_of(session, choice, is_last);
+        }
+        self.asked.0 = prompt.tokens();
+        prompt
+    }
+
+    fn prompt_of(&mut self, session: &Session, choice: ToolChoice, is_last: bool) -> Prompt {
+        match self.model.tools {
             Some(false) if self.writes_calls() => self.prompt_of_text(session, &choice, is_last),
             Some(false) => self.prompt_of_steps(session, &choice, is_last),
             _ => self.prompt_with_tools(session, choice, is_last),
-        };
-        self.asked.0 = prompt.tokens();
-        prompt
+        }
+    }
+
+    /// The tools that the model is told of.
+    fn definitions(&self, session: &Session) -> Vec<ModelTool> {
+        self.toolbox.definitions(self.reads_again || !session.kept.is_empty())
     }
 
     /// Takes from an error how much shorter the next prompt has to be; false if the error is about something else.
@@ -106,9 +122,14 @@ impl TurnPlan {
         };
         let window = narrowed(window, detail("input_tokens"), self.asked.0);
         self.model.window = window.min(self.model.window);
-        self.toolbox.fit(self.model.dialect, self.model.window);
-        self.tool_choice = self.asked.1.clone();
+        self.toolbox.fit(self.model.window);
+        self.asks_again();
         true
+    }
+
+    /// The next answer is one to the same question.
+    pub fn asks_again(&mut self) {
+        self.tool_choice = self.asked.1.clone();
     }
 
     fn prompt_with_tools(&mut self, session: &Session, choice: ToolChoice, is_last: bool) -> Prompt {
@@ -116,10 +137,9 @@ impl TurnPlan {
         // as they hear of any.
         let tools = match choice == ToolChoice::None && !self.model.wants_tools_of_history {
             true => Vec::new(),
-            false => self.toolbox.definitions(!session.kept.is_empty()),
+            false => self.definitions(session),
         };
-        let messages =
-            self.fitted(context::messages(&self.system, &session.messages.borrow(), is_last), &tools);
+        let messages = self.fitted(session, &self.system.clone(), is_last, &tools);
         self.reading = None;
         Prompt {
             tool_choice: if tools.is_empty() { ToolChoice::Auto } else { choice },
@@ -132,13 +152,13 @@ impl TurnPlan {
     fn prompt_of_text(&mut self, session: &Session, choice: &ToolChoice, is_last: bool) -> Prompt {
         let tools = match *choice {
             ToolChoice::None => Vec::new(),
-            _ => self.toolbox.definitions(!session.kept.is_empty()),
+            _ => self.definitions(session),
         };
         let system = match tools.is_empty() {
             true => self.system.clone(),
             false => format!("{}\n{}", self.system, instructions(&tools, &self.call_word)),
         };
-        let said = self.fitted(context::messages(&system, &session.messages.borrow(), is_last), &[]);
+        let said = self.fitted(session, &system, is_last, &[]);
         let said = steps::messages(said, |call| written(&call.name, &call.arguments, &self.call_word));
         self.reading = TextReading::of(&tools, self.call_word.clone(), &said);
         self.bare(said)
@@ -146,13 +166,13 @@ impl TurnPlan {
 
     /// The prompt for a model that calls no tools: it writes steps, if its provider can force it to.
     fn prompt_of_steps(&mut self, session: &Session, choice: &ToolChoice, is_last: bool) -> Prompt {
-        let tools = self.toolbox.definitions(!session.kept.is_empty());
+        let tools = self.definitions(session);
         let is_step = self.model.takes_schemas && *choice != ToolChoice::None && !tools.is_empty();
         let system = match is_step {
             true => format!("{}\n{}", self.system, steps::told(&tools)),
             false => self.system.clone(),
         };
-        let said = self.fitted(context::messages(&system, &session.messages.borrow(), is_last), &[]);
+        let said = self.fitted(session, &system, is_last, &[]);
         let said = steps::messages(said, steps::step);
         self.reading = None;
         let mut prompt = self.bare(said);
@@ -161,26 +181,18 @@ impl TurnPlan {
         prompt
     }
 
-    /// The messages that fit into the model's window, beside its tools and an answer. Attachments are texts there.
-    fn fitted(&mut self, messages: Vec<ModelMessage>, tools: &[ModelTool]) -> Vec<ModelMessage> {
-        let (messages, is_cut) = wrapped(&self.nonce, self.model.window, messages);
-        self.cuts_attachments = is_cut;
-        as_texts(self.shortened(messages, tools))
-    }
-
-    fn shortened(&mut self, messages: Vec<ModelMessage>, tools: &[ModelTool]) -> Vec<ModelMessage> {
-        let window = u64::from(self.model.window);
-        let answer = self.max_tokens.map_or(window / SHARE_OF_ANSWER, u64::from);
-        let of_tool =
-            |tool: &ModelTool| estimate(tool.name.len() + tool.description.len() + tool.schema.len());
-        let taken = answer + tools.iter().map(of_tool).sum::<u64>();
-        let (messages, shortened) = fit(messages, window.saturating_sub(taken));
-        self.shortened = shortened;
-        messages
+    /// The meaning of a call. That of a call which broke off is how it is written.
+    pub fn planned(&self, call: ToolCall, session: &Session) -> PlannedCall {
+        let is_cut = self.reminds.as_ref() == Some(&call.id);
+        let mut planned = self.toolbox.plan(call, session);
+        if is_cut {
+            planned.what = CallMeaning::Faulty(reminder(&self.call_word));
+        }
+        planned
     }
 
     /// A prompt of these messages, without tools.
-    fn bare(&self, messages: Vec<ModelMessage>) -> Prompt {
+    pub fn bare(&self, messages: Vec<ModelMessage>) -> Prompt {
         Prompt {
             provider: Some(self.model.provider.clone()),
             model: Some(self.model.model.clone()),

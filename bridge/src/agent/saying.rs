@@ -23,6 +23,7 @@ use super::refusals::{busy, internal};
 use super::session::Session;
 use super::toolbox::Toolbox;
 use super::turn_log::{TurnLog, TurnLogItem};
+use super::wanted_summary::Summarising;
 use super::{Agent, approving};
 use crate::host::Usable;
 
@@ -89,6 +90,7 @@ impl Agent {
         if said.model.is_some() {
             session.head.borrow_mut().model = said.model;
         }
+        self.open_summary(session).await;
         approving::begin(self, session, &guard.ongoing.log);
         if !said.attached.is_empty() {
             session.chat.reads(said.attached);
@@ -134,7 +136,8 @@ impl Agent {
         let has_tools = |named: &&String| usable.iter().any(|one| one.source.as_str() == named.as_str());
         let without = servers.iter().flatten().filter(|named| !has_tools(named));
         let missing = without.map(|named| self.host.why_no_tools(named)).collect();
-        let toolbox = Toolbox::new(usable, (model.dialect, model.window), drawn()?, &text_of(&said.parts));
+        let told = (model.dialect, model.window);
+        let toolbox = Toolbox::new(usable, &self.tool_sets, told, drawn()?, &text_of(&said.parts));
         if said.tool_choice == ToolChoice::Required && toolbox.is_empty() {
             return Err(no_tools());
         }
@@ -162,6 +165,9 @@ impl Agent {
             asked: (0, ToolChoice::Auto),
             call_word: drawn()?,
             reading: None,
+            reads_again: false,
+            summarising: Summarising::default(),
+            reminds: None,
         })
     }
 

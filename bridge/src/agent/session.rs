@@ -16,6 +16,7 @@ use tokio::sync::Notify;
 
 use super::context::mended;
 use super::mode::{SessionMode, consents};
+use super::summary::HistorySummary;
 use super::tool_results::SessionResults;
 use super::turn_log::TurnLog;
 use crate::host::consent::chat::Chat;
@@ -143,6 +144,10 @@ pub struct Session {
     pub under_way: RefCell<Vec<ModelMessage>>,
     /// Results that were too long for the model.
     pub kept: Rc<SessionResults>,
+    /// The summary that stands for its oldest turns in requests.
+    pub summary: RefCell<Option<HistorySummary>>,
+    /// True if the summary of an earlier bridge was looked for.
+    pub has_looked_for_summary: Cell<bool>,
     /// The facts about it for consent.
     pub chat: Rc<Chat>,
     ongoing: RefCell<Option<Rc<Ongoing>>>,
@@ -195,6 +200,8 @@ impl Session {
             messages: RefCell::new(messages),
             under_way: RefCell::default(),
             kept,
+            summary: RefCell::default(),
+            has_looked_for_summary: Cell::default(),
             ongoing: RefCell::default(),
             last: RefCell::new(none),
             begun: Notify::new(),

@@ -5,8 +5,9 @@
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 
+use harbor_ipc_proto::model::{ModelMessage, Part};
 use harbor_policy::agent_tools::meta::ReadMore;
-use harbor_policy::untrusted::{Nonce, wrap, wrap_page};
+use harbor_policy::untrusted::{Nonce, inside, wrap, wrap_page};
 
 /// Bytes of results that are kept for a session; the oldest go first.
 const MOST: usize = 16 * 1024 * 1024;
@@ -88,21 +89,36 @@ impl SessionResults {
         self.results.borrow_mut().clear();
     }
 
-    /// A piece of a kept result.
+    /// A piece of a kept result, or of one of these messages, by the id of its call.
     ///
     /// # Errors
     /// Why there is no such piece.
-    pub fn read(&self, telling: &ResultWrapping, more: &ReadMore) -> Result<String, &'static str> {
-        let results = self.results.borrow();
-        let whole = results.iter().find(|whole| whole.id == more.result);
-        let whole = whole.ok_or("Harbor no longer has this result; call the tool again")?;
+    pub fn read(
+        &self,
+        telling: &ResultWrapping,
+        more: &ReadMore,
+        said: &[ModelMessage],
+    ) -> Result<String, &'static str> {
         let room = more.length.unwrap_or(telling.room).min(telling.room);
-        Ok(wrap_page(&telling.nonce, &whole.source, &whole.text, more.offset, room).text)
+        let piece =
+            |source: &str, text: &str| wrap_page(&telling.nonce, source, text, more.offset, room).text;
+        let results = self.results.borrow();
+        if let Some(whole) = results.iter().find(|whole| whole.id == more.result) {
+            return Ok(piece(&whole.source, &whole.text));
+        }
+        let found = said.iter().rev().flat_map(|message| &message.parts).find_map(|part| match part {
+            Part::ToolResult(result) if result.call_id == more.result => Some(result),
+            _ => None,
+        });
+        let result = found.ok_or("Harbor no longer has this result; call the tool again")?;
+        Ok(piece(&result.name, inside(&result.text)))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use harbor_ipc_proto::model::{Role, ToolResult};
+
     use super::*;
 
     fn telling() -> ResultWrapping {
@@ -120,8 +136,21 @@ mod tests {
         assert!(told.contains(r#"{"result":"r1""#), "{told}");
         let more = |offset| ReadMore { result: "r1".into(), offset, length: None };
         let middle = long.find("line 1000\n").unwrap();
-        assert!(kept.read(&telling(), &more(middle)).unwrap().contains("line 1000\n"));
-        assert!(kept.read(&telling(), &ReadMore { result: "r2".into(), ..more(0) }).is_err());
+        assert!(kept.read(&telling(), &more(middle), &[]).unwrap().contains("line 1000\n"));
+        assert!(kept.read(&telling(), &ReadMore { result: "r2".into(), ..more(0) }, &[]).is_err());
+    }
+
+    #[test]
+    fn a_result_of_the_session_is_read_by_its_call() {
+        let kept = SessionResults::default();
+        let text = kept.told(&telling(), "s/t", &"noon ".repeat(100));
+        let result =
+            ToolResult { call_id: "c1".into(), name: "t".into(), text, images: vec![], is_error: false };
+        let said = [ModelMessage { role: Role::Tool, parts: vec![Part::ToolResult(result)] }];
+        let more = |result: &str| ReadMore { result: result.into(), offset: 495, length: None };
+        let read = kept.read(&telling(), &more("c1"), &said).unwrap();
+        assert!(read.contains("]\nnoon \n[Bytes 495 to 500 of 500. This is the end.]"), "{read}");
+        assert!(kept.read(&telling(), &more("c2"), &said).is_err());
     }
 
     #[test]
@@ -131,8 +160,8 @@ mod tests {
             let _ = kept.told(&telling(), "s/t", &"x".repeat(MOST / 2));
         }
         let more = |result: &str| ReadMore { result: result.into(), offset: 0, length: None };
-        assert!(kept.read(&telling(), &more("r1")).is_err());
-        assert!(kept.read(&telling(), &more("r2")).is_ok());
+        assert!(kept.read(&telling(), &more("r1"), &[]).is_err());
+        assert!(kept.read(&telling(), &more("r2"), &[]).is_ok());
         kept.clear();
         assert!(kept.is_empty());
     }

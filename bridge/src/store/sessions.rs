@@ -1,4 +1,4 @@
-//! Conversations of the person with their models: `sessions/<id>.json`.
+//! Conversations of the person with their models: `sessions/<id>.json`, and the summaries of their oldest turns beside them.
 //!
 //! ```text
 //!  secrets are plain ─────► the file is JSON
@@ -32,6 +32,9 @@ const KEY: &str = "key";
 /// The end of the name of a damaged session that is kept.
 const DAMAGED: &str = ".json.damaged";
 
+/// The end of the name of a session's summary.
+const SUMMARY: &str = ".summary";
+
 /// The largest session that is read, in bytes. No conversation is longer.
 const MAX: u64 = 256 * 1024 * 1024;
 
@@ -61,11 +64,23 @@ impl Sessions {
     /// # Errors
     /// When the disk refuses, or the secrets are locked.
     pub async fn write(&self, id: &str, text: Vec<u8>) -> Result<(), StoreError> {
+        self.write_at(id, self.path(id), text).await
+    }
+
+    /// Writes the summary of a session, likewise.
+    ///
+    /// # Errors
+    /// When the disk refuses, or the secrets are locked.
+    pub async fn write_summary(&self, id: &str, text: Vec<u8>) -> Result<(), StoreError> {
+        self.write_at(id, self.summary(id), text).await
+    }
+
+    async fn write_at(&self, id: &str, path: PathBuf, text: Vec<u8>) -> Result<(), StoreError> {
         let removed = self.turn.lock().await;
         if removed.contains(id) {
             return Ok(());
         }
-        self.put(self.path(id), text).await
+        self.put(path, text).await
     }
 
     /// Writes a file, encrypted if the secrets are. The caller has the turn.
@@ -92,10 +107,22 @@ impl Sessions {
     /// # Errors
     /// When it cannot be read, or the secrets are locked.
     pub async fn read(&self, id: &str) -> Result<Option<Vec<u8>>, StoreError> {
-        let path = self.path(id);
-        let read = off_the_loop(&path.clone(), move || found(&path)).await?;
+        self.read_at(id, self.path(id)).await
+    }
+
+    /// Reads the summary of a session, likewise.
+    ///
+    /// # Errors
+    /// When it cannot be read, or the secrets are locked.
+    pub async fn read_summary(&self, id: &str) -> Result<Option<Vec<u8>>, StoreError> {
+        self.read_at(id, self.summary(id)).await
+    }
+
+    async fn read_at(&self, id: &str, path: PathBuf) -> Result<Option<Vec<u8>>, StoreError> {
+        let place = path.clone();
+        let read = off_the_loop(&path, move || found(&place)).await?;
         let read = match read {
-            Some(content) if age::is_age(&content) => Some(self.opened(id, content).await?),
+            Some(content) if age::is_age(&content) => Some(self.opened(path, content).await?),
             read => read,
         };
         let removed = self.turn.lock().await;
@@ -146,21 +173,23 @@ impl Sessions {
         Ok(heads.into_iter().map(|head| head + tail).collect())
     }
 
-    /// Removes one, and what is kept of a damaged one; true if there was one.
+    /// Removes one, its summary, and what is kept of a damaged one; true if there was one.
     ///
     /// # Errors
     /// When it cannot be removed.
     pub async fn remove(&self, id: &str) -> Result<bool, StoreError> {
         let mut removed = self.turn.lock().await;
         removed.insert(id.to_owned());
-        let (path, damaged) = (self.path(id), self.damaged(id));
+        let (path, beside) = (self.path(id), [self.damaged(id), self.summary(id)]);
         off_the_loop(&path.clone(), move || {
             let gone = |path: &Path| match fs::remove_file(path) {
                 Ok(()) => Ok(true),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
                 Err(error) => Err(failed("remove", path)(error)),
             };
-            gone(&damaged)?;
+            for path in &beside {
+                gone(path)?;
+            }
             gone(&path)
         })
         .await
@@ -203,12 +232,17 @@ impl Sessions {
         self.directory.join(format!("{id}{DAMAGED}"))
     }
 
+    /// The path for a summary.
+    fn summary(&self, id: &str) -> PathBuf {
+        self.directory.join(format!("{id}{SUMMARY}"))
+    }
+
     fn path(&self, id: &str) -> PathBuf {
         self.directory.join(format!("{id}.json"))
     }
 
-    async fn opened(&self, id: &str, content: Vec<u8>) -> Result<Vec<u8>, StoreError> {
-        let (key, path) = (self.key().await?, self.path(id));
+    async fn opened(&self, path: PathBuf, content: Vec<u8>) -> Result<Vec<u8>, StoreError> {
+        let key = self.key().await?;
         off_the_loop(&path.clone(), move || {
             let text = age::open(&content, &key).map_err(|_| {
                 let why = "its key is not the one among the secrets, or the file is damaged";
@@ -258,10 +292,10 @@ fn found(path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
     fs::read(path).map(Some).map_err(read)
 }
 
-/// All files with words of conversations in them, damaged ones too.
+/// All files with words of conversations in them: damaged ones and summaries, too.
 fn files(directory: &Path) -> Result<Vec<PathBuf>, StoreError> {
     let mut files = Vec::new();
-    for end in [".json", DAMAGED] {
+    for end in [".json", DAMAGED, SUMMARY] {
         let names = names(directory, end)?.into_iter();
         files.extend(names.map(|id| directory.join(format!("{id}{end}"))));
     }
@@ -305,8 +339,13 @@ mod tests {
         sessions.write("a", b"1".to_vec()).await.unwrap();
         assert_eq!(sessions.read("a").await.unwrap().as_deref(), Some(&b"1"[..]));
         sessions.keep_damaged("a").await.unwrap();
+        sessions.write_summary("a", b"s".to_vec()).await.unwrap();
+        assert_eq!(sessions.read_summary("a").await.unwrap().as_deref(), Some(&b"s"[..]));
+        assert_eq!(sessions.ids().await.unwrap(), ["a"]);
         assert!(sessions.remove("a").await.unwrap() && !sessions.damaged("a").exists());
         sessions.write("a", b"2".to_vec()).await.unwrap();
+        sessions.write_summary("a", b"s".to_vec()).await.unwrap();
+        assert!(!sessions.summary("a").exists());
         assert_eq!((sessions.read("a").await.unwrap(), sessions.ids().await.unwrap().len()), (None, 0));
     }
 

@@ -8,9 +8,9 @@ use crate::stats::{least, median};
 use crate::table::{Page, line, row};
 
 /// The most that they may be, in milliseconds.
-const ROUNDS: [Goal; 2] = [Goal::at_most(2.0, ""), Goal::at_most(5.0, "")];
+const ROUNDS: [Goal; 2] = [Goal::at_most(2.0, ""), Goal::at_most(2.0, "")];
 const DELTA: Goal = Goal::at_most(1.0, "");
-const OPENING: Goal = Goal::at_most(50.0, "");
+const OPENING: Goal = Goal::at_most(10.0, "");
 
 const ABOUT: &str = "\
 A scripted model calls the echo server's tool 20 times and then says something. In ms: the best and the median of the repetitions.
@@ -51,17 +51,17 @@ mod tests {
             first: [vec![1_000.0], vec![2_000.0]],
             rounds: [vec![1_000.0, 3_000.0, 1_500.0], vec![6_000.0]],
             delays: vec![300.0],
-            opening: vec![20_000.0],
+            opening: vec![8_000.0],
         };
         let out = &mut Page::default();
         agent(out, &figures);
         let text = out.take();
         for wanted in [
             "| a round, 40 tools | 3 | 1.000 | 1.500 | ≤ 2 |",
-            "| a round, 1000 tools | 1 | 6.000 | 6.000 | ≤ 5: **missed** |",
+            "| a round, 1000 tools | 1 | 6.000 | 6.000 | ≤ 2: **missed** |",
             "| until the first request, 40 tools | 1 | 1.000 | 1.000 |  |",
             "| a piece (p50) | 1 | 0.300 | 0.300 | ≤ 1 |",
-            "| opening 1000 messages | 1 | 20.000 | 20.000 | ≤ 50 |",
+            "| opening 1000 messages | 1 | 8.000 | 8.000 | ≤ 10 |",
         ] {
             assert!(text.contains(wanted), "{wanted}\n{text}");
         }

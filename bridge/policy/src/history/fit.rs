@@ -6,8 +6,10 @@
 //!  results of the last round, the oldest first, if that is enough ──────► a sentence in place of each
 //! ```
 //!
-//! Owns the order. A call keeps its result, however short that is. Must never change the stored conversation: the result is for
+//! A summary of the turns before the first message stands before it, and is never left out. Owns the order. A call keeps its result, however short that is. Must never change the stored conversation: the result is for
 //! one request.
+
+use std::fmt;
 
 use harbor_ipc_proto::model::{ModelMessage, Part, Role, ToolResult};
 
@@ -78,23 +80,30 @@ impl Shortened {
     }
 }
 
-/// The conversation within so many tokens, as far as that can be; and what was left out for it. No result that is left out can be
-/// read again.
-#[must_use]
-pub fn fit(messages: Vec<ModelMessage>, room: u64) -> (Vec<ModelMessage>, Shortened) {
-    fit_readable(messages, room, &|_| None)
+/// The bounds of a conversation, and the words in place of what is left out.
+pub struct Fitting<'a> {
+    /// The tokens that it may have.
+    pub room: u64,
+    /// The id by which a result that is left out can be read again, if it can.
+    pub id_of: &'a dyn Fn(&ToolResult) -> Option<String>,
+    /// The text in place of the turns before its first message, if they were summarised.
+    pub summary: Option<&'a str>,
 }
 
-/// As [`fit`]. `id_of` gives the id by which a result that is left out can be read again, if it is kept.
+impl fmt::Debug for Fitting<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Fitting").field("room", &self.room).finish_non_exhaustive()
+    }
+}
+
+/// The conversation within these bounds, as far as that can be; and what was left out for it.
 #[must_use]
-pub fn fit_readable(
-    mut messages: Vec<ModelMessage>,
-    room: u64,
-    id_of: &dyn Fn(&ToolResult) -> Option<String>,
-) -> (Vec<ModelMessage>, Shortened) {
+pub fn fit(mut messages: Vec<ModelMessage>, bounds: &Fitting<'_>) -> (Vec<ModelMessage>, Shortened) {
+    let Fitting { room, id_of, summary } = *bounds;
     let mut done = Shortened::default();
-    let mut size: u64 = messages.iter().map(tokens).sum();
+    let mut size = tokens_of(&messages) + summary.map_or(0, |text| estimate(text.len()));
     if size <= room {
+        put_before(&mut messages, summary, false);
         return (messages, done);
     }
     let last_round = messages.iter().rposition(|message| message.role == Role::Assistant).unwrap_or(0);
@@ -107,15 +116,19 @@ pub fn fit_readable(
         size = size.saturating_sub(gone);
         done.turns += 1;
     }
-    if done.turns > 0
-        && let Some(first) = messages.iter_mut().find(|message| message.role == Role::User)
-    {
-        first.parts.insert(0, Part::Text(EARLIER.to_owned()));
-    }
+    put_before(&mut messages, summary, done.turns > 0);
     let mut less = (messages.clone(), size, done);
     shorten(&mut less.0, (&mut less.1, room), &mut less.2, id_of);
     // Where even that is not enough, the model is not kept from what it has just asked for.
     if less.1 <= room { (less.0, less.2) } else { (messages, done) }
+}
+
+/// Puts what stands for earlier turns before the first message of the person.
+fn put_before(messages: &mut [ModelMessage], summary: Option<&str>, has_gone: bool) {
+    let Some(first) = messages.iter_mut().find(|message| message.role == Role::User) else { return };
+    let texts = summary.into_iter().chain(has_gone.then_some(EARLIER));
+    let before: Vec<_> = texts.map(|text| Part::Text(text.to_owned())).collect();
+    first.parts.splice(0..0, before);
 }
 
 /// Puts a sentence in place of results, the oldest first, until the rest fits.
@@ -172,6 +185,12 @@ fn oldest_turn(messages: &[ModelMessage]) -> Option<(usize, usize)> {
     Some((begins.next()?.0, begins.next()?.0))
 }
 
+/// About how many tokens these messages have.
+#[must_use]
+pub fn tokens_of(messages: &[ModelMessage]) -> u64 {
+    messages.iter().map(tokens).sum()
+}
+
 /// About so many tokens.
 fn tokens(message: &ModelMessage) -> u64 {
     let of = |part: &Part| match part {
@@ -221,20 +240,20 @@ mod tests {
         all
     }
 
-    fn whole(messages: &[ModelMessage]) -> u64 {
-        messages.iter().map(tokens).sum()
+    fn within(messages: Vec<ModelMessage>, room: u64) -> (Vec<ModelMessage>, Shortened) {
+        fit(messages, &Fitting { room, id_of: &|_| None, summary: None })
     }
 
     #[test]
     fn results_go_first_and_then_whole_turns_and_the_last_round_stays() {
         let all = talk(4, 3000);
-        assert_eq!(fit(all.clone(), whole(&all)), (all.clone(), Shortened::default()));
-        let (less, done) = fit(all.clone(), whole(&all) - 1);
+        assert_eq!(within(all.clone(), tokens_of(&all)), (all.clone(), Shortened::default()));
+        let (less, done) = within(all.clone(), tokens_of(&all) - 1);
         assert_eq!((done, less.len()), (Shortened { results: 1, ..Shortened::default() }, all.len()));
-        let (less, done) = fit(all.clone(), 1500);
+        let (less, done) = within(all.clone(), 1500);
         assert_eq!(done, Shortened { results: 3, ..Shortened::default() });
-        assert!(whole(&less) <= 1500 && check(&less).is_ok());
-        let (less, done) = fit(all.clone(), 1150);
+        assert!(tokens_of(&less) <= 1500 && check(&less).is_ok());
+        let (less, done) = within(all.clone(), 1150);
         assert_eq!(
             (done.turns, less[0].role, &less[1].parts[0]),
             (3, Role::System, &Part::Text(EARLIER.into()))
@@ -245,10 +264,10 @@ mod tests {
                 .iter()
                 .any(|part| matches!(part, Part::ToolResult(result) if result.text.len() == 3000))
         }));
-        let (less, done) = fit(all.clone(), 100);
-        assert_eq!((done.turns, whole(&less) < 200, check(&less)), (3, true, Ok(())));
-        let (less, done) = fit(all, 10);
-        assert_eq!((done.results, whole(&less) > 1000), (3, true), "what the last call has told stays");
+        let (less, done) = within(all.clone(), 100);
+        assert_eq!((done.turns, tokens_of(&less) < 200, check(&less)), (3, true, Ok(())));
+        let (less, done) = within(all, 10);
+        assert_eq!((done.results, tokens_of(&less) > 1000), (3, true), "what the last call has told stays");
     }
 
     #[test]
@@ -259,7 +278,8 @@ mod tests {
                 result.is_error = result.call_id == "c1";
             }
         }
-        let (less, _) = fit_readable(all, 1500, &|result| Some(result.call_id.clone()));
+        let (less, _) =
+            fit(all, &Fitting { room: 1500, id_of: &|result| Some(result.call_id.clone()), summary: None });
         let parts = less.iter().flat_map(|message| &message.parts);
         let told: Vec<_> = parts
             .filter_map(|part| if let Part::ToolResult(one) = part { Some(&one.text) } else { None })
@@ -272,13 +292,28 @@ mod tests {
         assert!(told[1].contains("failed") && told[1].contains(&read("c1")), "{told:?}");
     }
 
+    #[test]
+    fn a_summary_stands_first_and_counts_and_is_never_left_out() {
+        let all = talk(3, 300);
+        let summary = "s".repeat(300);
+        let size = tokens_of(&all) + 100;
+        let of = |room| fit(all.clone(), &Fitting { room, id_of: &|_| None, summary: Some(&summary) });
+        let first = |messages: &[ModelMessage]| messages[1].parts[0].clone();
+        let (less, done) = of(size);
+        assert_eq!((first(&less), done), (Part::Text(summary.clone()), Shortened::default()));
+        let (less, done) = of(size - 1);
+        assert_eq!((first(&less), done.turns), (Part::Text(summary.clone()), 1));
+        assert_eq!(less[1].parts[1], Part::Text(EARLIER.into()));
+        assert_eq!(first(&of(1).0), Part::Text(summary.clone()));
+    }
+
     proptest! {
         #[test]
         fn whatever_goes_each_call_keeps_its_result(turns in 1usize..6, bytes in 0usize..4000, room in 0u64..8000) {
             let all = talk(turns, bytes);
-            let (less, done) = fit(all.clone(), room);
+            let (less, done) = within(all.clone(), room);
             prop_assert_eq!(check(&less), Ok(()));
-            prop_assert!(whole(&less) <= whole(&all));
+            prop_assert!(tokens_of(&less) <= tokens_of(&all));
             prop_assert_eq!(done == Shortened::default(), less == all);
         }
     }

@@ -36,11 +36,11 @@ pub fn written(name: &str, arguments: &str, nonce: &Nonce) -> String {
     format!("[call {}] {{\"name\": {name}, \"arguments\": {arguments}}}", nonce.as_str())
 }
 
-/// The text for a model whose answer broke off within a call, or whose call was left as text.
+/// The text for a model whose answer broke off within a call.
 #[must_use]
 pub fn reminder(nonce: &Nonce) -> String {
     format!(
-        "No tool was called. To call one, write only: [call {}] {{\"name\": \"NAME\", \"arguments\": {{ARGUMENTS}}}}",
+        "The call was not whole, so no tool was called. To call one, write only: [call {}] {{\"name\": \"NAME\", \"arguments\": {{ARGUMENTS}}}}",
         nonce.as_str()
     )
 }

@@ -49,6 +49,15 @@ fn a_request_is_asked_once_in_each_other_form_in_each_round() {
 }
 
 #[test]
+fn a_summary_counts_its_tokens_and_is_no_round() {
+    let (mut turn, _) = Turn::begin(LIMITS, 0);
+    assert_eq!(turn.on(Event::Summarised(400), 1), [Action::Ask { last: None }]);
+    assert_eq!(turn.on(Event::Summarised(600), 1), [Action::Ask { last: Some(Why::Tokens) }]);
+    assert_eq!((turn.rounds(), turn.on(answered(&[]), 2)), (1, vec![Action::End(Why::Tokens)]));
+    assert_eq!(turn.on(Event::Summarised(1), 3), []);
+}
+
+#[test]
 fn calls_that_only_read_run_beside_each_other_and_others_one_by_one() {
     let (mut turn, actions) = calling(&[wanted(1, true), wanted(2, true)]);
     assert_eq!(actions, [Action::Judge(0), Action::Judge(1)]);

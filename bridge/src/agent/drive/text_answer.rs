@@ -1,6 +1,7 @@
 //! Calls that stand in the text of an answer, and what the person is told of an answer's form.
 //!
-//! Owns that a call which is not made is told, and that the model hears of a tool that does not exist. Must never make a call.
+//! Owns that a call which is not made is told, and that the model hears of a tool that does not exist and, once in a turn, how a
+//! call is written. Must never make a call.
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::model::{ModelMessage, Part, ToolCall};
@@ -14,6 +15,9 @@ use crate::models::ModelAnswer;
 
 /// Tells that a call is not whole.
 const CUT: &str = "the answer breaks off within a call, so that call was not made";
+
+/// The name of a call that broke off, for the answer to it.
+const UNFINISHED: &str = "unfinished_call";
 
 impl Drive {
     /// Takes the calls out of the text of an answer, if the model was told to write them there. Else calls in it are told.
@@ -39,13 +43,18 @@ impl Drive {
             calls.extend(unknown.map(|left| (left.tool.clone(), "{}".to_owned())));
         }
         self.tell_left(&read.left);
-        if read.is_cut {
-            self.tell(TurnLogItem::Status(CUT.into()));
-        }
         // A number that the session has not used yet.
         let number = self.session.messages.borrow().len();
+        if read.is_cut {
+            self.tell(TurnLogItem::Status(CUT.into()));
+            // It is reminded of the form once in a turn.
+            if calls.is_empty() && self.plan.reminds.is_none() {
+                self.plan.reminds = Some(id_of(number, 0));
+                calls.push((UNFINISHED.to_owned(), "{}".to_owned()));
+            }
+        }
         let call = |(at, (name, arguments)): (usize, (String, String))| {
-            Part::ToolCall(ToolCall { id: format!("text_{number}_{at}"), name, arguments })
+            Part::ToolCall(ToolCall { id: id_of(number, at), name, arguments })
         };
         let others =
             std::mem::take(&mut message.parts).into_iter().filter(|part| !matches!(part, Part::Text(_)));
@@ -60,10 +69,10 @@ impl Drive {
         if has_call || text.is_empty() {
             return;
         }
-        let tools = self.plan.toolbox.definitions(!self.session.kept.is_empty());
-        if !tools.iter().any(|tool| text.contains(&tool.name)) {
+        if !self.plan.toolbox.is_named_in(&text) {
             return;
         }
+        let tools = self.plan.toolbox.definitions(!self.session.kept.is_empty());
         let (tools, heard) = (offered(&tools), HeardCalls::default());
         let reading = Reading { tools: &tools, nonce: None, takes_native: false, heard: &heard };
         self.tell_left(&read_answer(&text, reading).left);
@@ -114,6 +123,11 @@ impl Drive {
             )));
         }
     }
+}
+
+/// The id of a call in a text: the number of its message, and its place there.
+fn id_of(number: usize, at: usize) -> String {
+    format!("text_{number}_{at}")
 }
 
 fn text_of(message: &ModelMessage) -> String {

@@ -104,3 +104,24 @@ fn a_model_that_was_given_tools_makes_no_call_by_text_and_one_that_is_not_there_
         (&json!("There is none."), &json!(true))
     );
 }
+
+#[test]
+fn a_model_that_breaks_off_within_a_call_is_reminded_of_the_form_once() {
+    let scene = Scene::new(|round| match said(round).last() {
+        _ if !round.tools.is_empty() => refuses(),
+        Some(last) if last.contains("s_look answered") => Say::Text("I looked.".into()),
+        Some(last) if last.contains("The call was not whole") => {
+            told_call(round, "s_look", &json!({"at": "noon"}))
+        }
+        _ => Say::Text("<tool_call>\n{\"name\": \"s_look\", \"argum".into()),
+    });
+    let answer = scene.say("look").unwrap();
+    assert_eq!((&answer["response"], &answer["steps"][1]["tool"]), (&json!("I looked."), &json!("s/look")));
+
+    let scene = Scene::new(|round| match round.tools.is_empty() {
+        false => refuses(),
+        true => Say::Text("<tool_call>\n{\"name\": \"s_look\", \"argum".into()),
+    });
+    let answer = scene.say("look").unwrap();
+    assert_eq!((answer["steps"].as_array().unwrap().len(), scene.provider.rounds().len()), (1, 3));
+}
