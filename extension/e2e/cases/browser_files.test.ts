@@ -80,7 +80,7 @@ async function applies({ agent, harbor, site, dir, page }: Scene): Promise<void>
   assert.match(name, /^report.*\.csv$/);
   assert.deepEqual([id, bytes, state], [1, REPORT.length, "complete"]);
   const read = await afterYes(harbor, agent, "downloads", { action: "read", id }, new RegExp(`the download report.*\\.csv \\(${REPORT.length} bytes\\), from ${site.origin}`));
-  assert.match(read.text, /report.*\.csv: 15 bytes, text\/csv/);
+  assert.match(read.text, /report.*\.csv: 15 of 15 bytes, text\/csv/);
   assert.equal(read.resources[0]?.text, REPORT);
   // Another client has no part in it.
   const mcp = await allowed(harbor, "other", ["--tool", "browser/*"]);
