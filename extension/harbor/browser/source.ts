@@ -101,6 +101,7 @@ export class BrowserSource {
     this.#snapshots = new Snapshots(this.#documents);
     this.#downloads = new Downloads({
       sessionOf: (tabId) => this.#watch.sessionOf(tabId),
+      tabsOf: (session) => this.#watch.tabsOf(session),
       tell: (tab_id, download) => this.#event("download", { tab_id, url: download.url, download }),
       note: (tabId, event) => this.#watch.began(tabId, event),
     });
