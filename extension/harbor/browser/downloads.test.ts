@@ -66,6 +66,6 @@ test("a tab that was opened for a file and has closed has it told of another one
   downloads.came(5, "http://x/f", true);
   here.delete(5);
   downloads.began(download("http://x/f"));
-  await downloads.due(5);
+  await downloads.due("a");
   assert.deepEqual(told, [1]);
 });

@@ -69,7 +69,7 @@ export class Downloads implements DownloadListener {
   /** What was answered to any tab, the newest last. */
   readonly #answers: Answered[] = [];
   /** Files that were answered to a session's tab, and have not begun as downloads. */
-  readonly #due = new Map<number, { promise: Promise<void>; settle(): void }>();
+  readonly #due = new Map<number, { session: string; promise: Promise<void>; settle(): void }>();
   readonly #acted = new Map<number, number>();
   /** Downloads of sessions' tabs that have not ended. */
   readonly #open = new Map<number, Of & { said: string }>();
@@ -90,9 +90,9 @@ export class Downloads implements DownloadListener {
     this.#due.get(tabId)?.settle();
   }
 
-  /** Settles once the download has begun whose file was answered to the tab, or a moment later. */
-  due(tabId: number): Promise<void> {
-    return this.#due.get(tabId)?.promise ?? Promise.resolve();
+  /** Settles once the downloads have begun whose files were answered to tabs of the session, or a moment later. */
+  async due(session: string): Promise<void> {
+    await Promise.all([...this.#due.values()].filter((due) => due.session === session).map((due) => due.promise));
   }
 
   came(tabId: number, url: string, isFile: boolean): void {
@@ -100,7 +100,7 @@ export class Downloads implements DownloadListener {
     this.#answers.push({ tabId, session, url, at: Date.now() });
     if (this.#answers.length > MOST_ANSWERS) this.#answers.shift();
     if (!isFile || session === undefined || this.#due.has(tabId)) return;
-    const due = { promise: Promise.resolve(), settle: () => {} };
+    const due = { session, promise: Promise.resolve(), settle: () => {} };
     due.promise = new Promise((resolve) => {
       const timer = setTimeout(() => due.settle(), DUE_MS);
       due.settle = () => {
@@ -127,7 +127,8 @@ export class Downloads implements DownloadListener {
     const named = await this.#named(download);
     await this.#say(named);
     const name = nameOf(named);
-    const tabId = this.#tabOf(of);
+    // Where the session acts its next answer is: a file may have been opened in another tab.
+    const tabId = this.#latest(this.#around.tabsOf(of.session)) ?? this.#tabOf(of);
     if (tabId !== undefined) this.#around.note(tabId, `the download ${JSON.stringify(name)} began; browser_downloads tells of it and waits for its end`);
     this.#due.get(of.tabId)?.settle();
     this.#lookLater();
@@ -160,19 +161,27 @@ export class Downloads implements DownloadListener {
     const isThere = (tab: TabView) => (from === "" ? /^https?:/.test(tab.url) : originOf(tab.url) === originOf(from));
     const there = (await this.#tabs()).filter(isThere).map(({ id }) => id);
     const sessions = there.filter((id) => this.#around.sessionOf(id) !== undefined);
-    const since = (id: number) => this.#acted.get(id) ?? 0;
-    const [tabId] = sessions.sort((one, other) => since(other) - since(one));
+    const tabId = this.#latest(sessions);
     const session = tabId === undefined ? undefined : this.#around.sessionOf(tabId);
     if (tabId === undefined || session === undefined) return undefined;
     const own = sessions.length === there.length && new Set(sessions.map((id) => this.#around.sessionOf(id))).size === 1;
-    return own || Date.now() - since(tabId) < ACT_MS ? { session, tabId, own } : undefined;
+    return own || Date.now() - this.#since(tabId) < ACT_MS ? { session, tabId, own } : undefined;
   }
 
   /** The tab in which it began, or another one of the same session. */
   #tabOf({ session, tabId }: Of): number | undefined {
     if (this.#around.sessionOf(tabId) === session) return tabId;
-    const since = (id: number) => this.#acted.get(id) ?? 0;
-    return this.#around.tabsOf(session).sort((one, other) => since(other) - since(one))[0];
+    return this.#latest(this.#around.tabsOf(session));
+  }
+
+  /** The one of these tabs in which a session has acted last. */
+  #latest(tabIds: number[]): number | undefined {
+    return tabIds.toSorted((one, other) => this.#since(other) - this.#since(one))[0];
+  }
+
+  /** When a session has acted in a tab. */
+  #since(tabId: number): number {
+    return this.#acted.get(tabId) ?? 0;
   }
 
   /** Asks the browser how one is, and says what is new. */

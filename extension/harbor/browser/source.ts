@@ -253,7 +253,7 @@ export class BrowserSource {
   }
 
   async #told(call: Call, here: TabView | undefined, outcome: Outcome): Promise<ToolResult> {
-    if (here !== undefined) await this.#downloads.due(here.id);
+    await this.#downloads.due(call.session_id);
     const isThere = here !== undefined && !outcome.isSilent && (await this.#documents.awake(here.id, 0).then(() => true, () => false));
     const { dialogs } = isThere ? await keptBy({ tab: here, documents: this.#documents, mayUse: this.#mayUse(call, here) }) : { dialogs: [] };
     const events = [
