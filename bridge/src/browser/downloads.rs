@@ -32,7 +32,7 @@ use tokio::time::{Instant, timeout_at};
 use url::Url;
 
 use super::results::{denied, failed, result};
-use super::source::Browser;
+use super::source::{Browser, stopped};
 use crate::host::invalid;
 use crate::link::{ServerAnswer, TimeLimit};
 
@@ -66,12 +66,12 @@ impl Browser {
         let told = message.download.clone().ok_or_else(|| invalid("download", "a download"))?;
         let download = taken(told, tab)?;
         let Some(session) = self.session_of(tab) else { return Ok(false) };
-        let is_new = |known: &&Download| known.id == download.id && known.state == download.state;
+        let is_known = |known: &&Download| known.id == download.id && known.state == download.state;
         let is_told = self
             .tabs
             .borrow()
             .get(&session)
-            .is_some_and(|one| one.downloads.all().any(|known| is_new(&known)));
+            .is_some_and(|one| one.downloads.all().any(|known| is_known(&known)));
         let said = format!("{}: {}", download.name(), download.state.word());
         self.tabs.borrow_mut().downloaded(&session, download);
         self.downloaded.notify_waiters();
@@ -120,6 +120,15 @@ impl Browser {
         let end = Instant::now() + patience;
         loop {
             let changed = self.downloaded.notified();
+            if self.tabs.borrow().get(session).is_none() {
+                return stopped();
+            }
+            if self.is_gone() {
+                return failed(
+                    "browser_gone",
+                    "the browser, or Harbor's extension in it, has ended or restarted",
+                );
+            }
             let now = self.download(session, number);
             match &now {
                 Some(download) if download.state != DownloadState::InProgress => return ended(download),
