@@ -172,6 +172,13 @@ impl Tabs {
         session.map(|session| session.downloads.note(download)).is_some()
     }
 
+    /// The person has let a session have the bytes of its download with this number.
+    pub fn give_download(&mut self, id: &str, number: u64) {
+        if let Some(session) = self.sessions.get_mut(id) {
+            session.downloads.give(number);
+        }
+    }
+
     /// The extension has begun anew, and has forgotten the downloads that were under way.
     pub fn lose_downloads(&mut self) {
         self.sessions.values_mut().for_each(|session| session.downloads.lose());

@@ -46,6 +46,7 @@ const IDS: &[&str] = &[
     "load",
     "maxChars",
     "modifiers",
+    "offset",
     "region",
     "scale",
     "since",

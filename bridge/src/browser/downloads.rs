@@ -10,8 +10,8 @@
 //! Must never follow a link, nor give the bytes of a download that somebody else may have begun.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, Read as _};
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::io;
+use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,17 +26,21 @@ use harbor_policy::consent::Names;
 use harbor_policy::tabs::{Download, DownloadState, Holder};
 use nix::fcntl::OFlag;
 use nix::unistd::geteuid;
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 use tokio::time::{Instant, timeout_at};
 use url::Url;
 
 use super::results::{denied, failed, result};
-use super::source::Browser;
+use super::source::{Browser, stopped};
 use crate::host::invalid;
 use crate::link::{ServerAnswer, TimeLimit};
 
 /// The most bytes of a file that a client gets.
 const MOST_READ: u64 = 64 * 1024 * 1024;
+
+/// Bytes of one answer: MCP's SDK takes 10 MiB in a line.
+const PIECE: usize = 4 * 1024 * 1024;
 
 /// The longest file of text that a client gets as text, in bytes.
 const MOST_TEXT: usize = 1024 * 1024;
@@ -62,12 +66,12 @@ impl Browser {
         let told = message.download.clone().ok_or_else(|| invalid("download", "a download"))?;
         let download = taken(told, tab)?;
         let Some(session) = self.session_of(tab) else { return Ok(false) };
-        let is_new = |known: &&Download| known.id == download.id && known.state == download.state;
+        let is_known = |known: &&Download| known.id == download.id && known.state == download.state;
         let is_told = self
             .tabs
             .borrow()
             .get(&session)
-            .is_some_and(|one| one.downloads.all().any(|known| is_new(&known)));
+            .is_some_and(|one| one.downloads.all().any(|known| is_known(&known)));
         let said = format!("{}: {}", download.name(), download.state.word());
         self.tabs.borrow_mut().downloaded(&session, download);
         self.downloaded.notify_waiters();
@@ -93,7 +97,10 @@ impl Browser {
                 let left = limit.quiet.saturating_sub(limit.used).saturating_sub(SPARE);
                 self.wait_for_download(session, number, asked.unwrap_or(WAIT).min(left)).await
             }
-            _ => self.read_download((holder, session), number, given).await,
+            _ => {
+                let offset = arguments["offset"].as_u64().unwrap_or_default();
+                self.read_download((holder, session), (number, offset), given).await
+            }
         }
     }
 
@@ -113,6 +120,15 @@ impl Browser {
         let end = Instant::now() + patience;
         loop {
             let changed = self.downloaded.notified();
+            if self.tabs.borrow().get(session).is_none() {
+                return stopped();
+            }
+            if self.is_gone() {
+                return failed(
+                    "browser_gone",
+                    "the browser, or Harbor's extension in it, has ended or restarted",
+                );
+            }
             let now = self.download(session, number);
             match &now {
                 Some(download) if download.state != DownloadState::InProgress => return ended(download),
@@ -139,13 +155,13 @@ impl Browser {
     pub(super) fn download_shown(&self, session: &str, arguments: &Value) -> Names {
         let is_read = arguments["action"] == "read";
         let download = self.download(session, arguments["id"].as_u64()).filter(|_| is_read);
-        download.filter(|one| refusal(one).is_none()).iter().map(label).collect()
+        download.filter(|one| !one.given && refusal(one).is_none()).iter().map(label).collect()
     }
 
     async fn read_download(
         &self,
         (holder, session): (&Holder, &str),
-        number: Option<u64>,
+        (number, offset): (Option<u64>, u64),
         given: &str,
     ) -> ServerAnswer {
         let Some(download) = self.download(session, number) else {
@@ -154,13 +170,16 @@ impl Browser {
         if let Some(refused) = refusal(&download) {
             return refused;
         }
-        if !self.shown_files.borrow().has(holder, given, &Names::from([label(&download)])) {
+        let shown = Names::from([label(&download)]);
+        if !download.given && !self.shown_files.borrow().has(holder, given, &shown) {
             return failed("file_changed", "the download changed while the person was asked; call again");
         }
-        let (path, bytes, began) = (download.path.clone(), download.bytes, download.began);
-        let read = tokio::task::spawn_blocking(move || bytes_of(&path, bytes, began)).await;
-        match read {
-            Ok(Ok(bytes)) => whole(&download, bytes),
+        let saved = SavedFile { path: download.path.clone(), bytes: download.bytes, began: download.began };
+        match tokio::task::spawn_blocking(move || saved.piece(offset)).await {
+            Ok(Ok(bytes)) => {
+                self.tabs.borrow_mut().give_download(session, download.number);
+                piece(&download, offset, bytes)
+            }
             Ok(Err(error)) => {
                 failed("unreadable", &format!("the file that the browser saved cannot be read: {error}"))
             }
@@ -187,6 +206,7 @@ fn taken(told: BrowserDownload, tab: u64) -> Result<Download, ErrorBody> {
         error: told.error.map(short),
         own: told.own,
         began: wall_clock(),
+        given: false,
     })
 }
 
@@ -259,57 +279,65 @@ fn refusal(download: &Download) -> Option<ServerAnswer> {
     }
 }
 
-/// The bytes of the file that the browser saved.
-fn bytes_of(path: &str, bytes: u64, began: u64) -> io::Result<Vec<u8>> {
-    let path = Path::new(path);
-    if !path.is_absolute() {
-        return Err(io::Error::other("the browser names no path"));
-    }
-    let flags = (OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_NOCTTY).bits();
-    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
-    is_as_saved(&file, bytes, began)?;
-    let mut read = Vec::new();
-    file.take(bytes + 1).read_to_end(&mut read)?;
-    match u64::try_from(read.len()) {
-        Ok(length) if length == bytes => Ok(read),
-        _ => Err(changed()),
-    }
+/// The file that the browser saved.
+struct SavedFile {
+    path: String,
+    bytes: u64,
+    began: u64,
 }
 
-fn is_as_saved(file: &File, bytes: u64, began: u64) -> io::Result<()> {
-    let about = file.metadata()?;
-    let changed_at = u64::try_from(about.ctime()).unwrap_or_default().saturating_mul(1000);
-    if !about.is_file() || about.nlink() != 1 || about.uid() != geteuid().as_raw() {
-        return Err(io::Error::other("it is no regular file of the person's own"));
+impl SavedFile {
+    /// Its bytes from `offset` on, as many as an answer has.
+    fn piece(&self, offset: u64) -> io::Result<Vec<u8>> {
+        let path = Path::new(&self.path);
+        if !path.is_absolute() {
+            return Err(io::Error::other("the browser names no path"));
+        }
+        let flags = (OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_NOCTTY).bits();
+        let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+        self.is_it(&file)?;
+        let length = usize::try_from(self.bytes.saturating_sub(offset)).unwrap_or(PIECE).min(PIECE);
+        let mut piece = vec![0; length];
+        file.read_exact_at(&mut piece, offset).map(|()| piece)
     }
-    // What lay there before was not downloaded.
-    if about.len() != bytes || changed_at.saturating_add(EARLIER) < began {
-        return Err(changed());
+
+    fn is_it(&self, file: &File) -> io::Result<()> {
+        let about = file.metadata()?;
+        let changed_at = u64::try_from(about.ctime()).unwrap_or_default().saturating_mul(1000);
+        if !about.is_file() || about.nlink() != 1 || about.uid() != geteuid().as_raw() {
+            return Err(io::Error::other("it is no regular file of the person's own"));
+        }
+        // What lay there before was not downloaded.
+        if about.len() != self.bytes || changed_at.saturating_add(EARLIER) < self.began {
+            return Err(changed());
+        }
+        Ok(())
     }
-    Ok(())
 }
 
 fn changed() -> io::Error {
     io::Error::other("it is not the file that was downloaded any more")
 }
 
-/// A file as MCP has it: as text where it is one that models read, else as base64.
-fn whole(download: &Download, bytes: Vec<u8>) -> ServerAnswer {
+/// A piece of a file as MCP has it: as text where it is a whole text that models read, else as base64.
+fn piece(download: &Download, offset: u64, bytes: Vec<u8>) -> ServerAnswer {
     let name = download.name();
-    let uri = format!(
-        "download:///{}",
-        percent_encoding::utf8_percent_encode(&name, percent_encoding::NON_ALPHANUMERIC)
-    );
+    let uri = format!("download:///{}", utf8_percent_encode(&name, NON_ALPHANUMERIC));
     let mime = if download.mime.is_empty() { "application/octet-stream" } else { &download.mime };
+    let end = offset.saturating_add(u64::try_from(bytes.len()).unwrap_or_default());
+    let next = Some(end).filter(|end| *end < download.bytes);
     let is_text = bytes.len() <= MOST_TEXT && (mime.starts_with("text/") || mime == "application/json");
-    let said = json!({"type": "text", "text": format!("{name}: {} bytes, {mime}", bytes.len())});
+    let is_whole = offset == 0 && next.is_none();
+    let more = next.map(|next| format!("; read on with offset {next}")).unwrap_or_default();
+    let said = format!("{name}: {} of {} bytes, {mime}{more}", bytes.len(), download.bytes);
     let resource = match String::from_utf8(bytes) {
-        Ok(text) if is_text => json!({"uri": uri, "mimeType": mime, "text": text}),
+        Ok(text) if is_text && is_whole => json!({"uri": uri, "mimeType": mime, "text": text}),
         Ok(text) => json!({"uri": uri, "mimeType": mime, "blob": STANDARD.encode(text)}),
         Err(other) => json!({"uri": uri, "mimeType": mime, "blob": STANDARD.encode(other.into_bytes())}),
     };
-    let content = json!([said, {"type": "resource", "resource": resource}]);
-    let whole = json!({"content": content, "structuredContent": {"download": shown(download)}});
+    let content = json!([{"type": "text", "text": said}, {"type": "resource", "resource": resource}]);
+    let structured = json!({"download": shown(download), "offset": offset, "next": next});
+    let whole = json!({"content": content, "structuredContent": structured});
     ServerAnswer::Result(Json::from_valid(whole.to_string()))
 }
 
@@ -328,14 +356,17 @@ mod tests {
         symlink(at("report"), at("link")).unwrap();
         nix::unistd::mkfifo(at("fifo").as_str(), nix::sys::stat::Mode::S_IRWXU).unwrap();
         let now = wall_clock();
-        assert_eq!(bytes_of(&at("report"), 4, now).unwrap(), b"0123");
-        let refused = |path: &str, bytes, began| bytes_of(path, bytes, began).unwrap_err().to_string();
+        let read = |path: &str, bytes, began| SavedFile { path: path.to_owned(), bytes, began }.piece(0);
+        assert_eq!(read(&at("report"), 4, now).unwrap(), b"0123");
+        let later = SavedFile { path: at("report"), bytes: 4, began: now };
+        assert_eq!((later.piece(3).unwrap(), later.piece(9).unwrap()), (b"3".to_vec(), Vec::new()));
+        let refused = |path: &str, bytes, began| read(path, bytes, began).unwrap_err().to_string();
         assert!(refused(&at("report"), 5, now).contains("not the file"));
         assert!(refused(&at("report"), 3, now).contains("not the file"));
         assert!(refused(&at("report"), 4, now + 60_000).contains("not the file"), "it lay there before");
         assert!(refused(&at("fifo"), 4, now).contains("no regular file"));
         assert!(refused("report", 4, now).contains("no path"));
-        assert!(bytes_of(&at("link"), 4, now).is_err() && bytes_of(&at("gone"), 4, now).is_err());
+        assert!(read(&at("link"), 4, now).is_err() && read(&at("gone"), 4, now).is_err());
         fs::hard_link(at("report"), at("second")).unwrap();
         assert!(refused(&at("report"), 4, now).contains("no regular file"));
     }

@@ -97,6 +97,7 @@ impl Browser {
         let id = message.session_id.as_deref().ok_or_else(|| invalid("session_id", "a session"))?;
         let Some(session) = self.tabs.borrow_mut().stop(id, boot_clock()) else { return Ok(accepted(false)) };
         self.calls.end_all(id, || BrowserAnswer::Stopped);
+        self.downloaded.notify_waiters();
         self.tell_ended(&session, false);
         Ok(accepted(true))
     }

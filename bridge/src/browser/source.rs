@@ -123,7 +123,12 @@ impl Browser {
     pub fn lose(&self) {
         self.gone.set(true);
         self.calls.lose();
+        self.downloaded.notify_waiters();
         self.alarm.clear();
+    }
+
+    pub(super) fn is_gone(&self) -> bool {
+        self.gone.get()
     }
 
     /// The connection of a caller has ended.

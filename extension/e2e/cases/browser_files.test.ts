@@ -22,7 +22,7 @@ const FORM = `<!doctype html><meta charset=utf-8><title>Form</title>
 <label>Taken <input type=file id=taken onchange="document.body.dataset.took = this.files[0].name; this.value = ''"></label>
 <div id=zone tabindex=0 style="width:200px;height:60px" ondragover="event.preventDefault()" ondrop="event.preventDefault(); dropped(event.dataTransfer)">Drop here</div>
 <p id=deaf style="width:200px;height:60px">Nothing is taken here</p>
-<a href=/report>Report</a> <a href=/slow>Endless</a> <a id=saved download=made.csv href="data:text/csv,a%2Cb">Saved</a> <button type=button id=make onclick="make()">Make</button>
+<a href=/report>Report</a> <a id=beside href=/report target=_blank>Beside</a> <a href=/slow>Endless</a> <a id=saved download=made.csv href="data:text/csv,a%2Cb">Saved</a> <button type=button id=make onclick="make()">Make</button>
 <p id=out role=status></p>
 <script>
   const sum = async (file) => file.name + " " + file.type + " " + file.size + " " + [...new Uint8Array(await crypto.subtle.digest("SHA-256", await file.arrayBuffer()))].slice(0, 4).join(".");
@@ -80,7 +80,7 @@ async function applies({ agent, harbor, site, dir, page }: Scene): Promise<void>
   assert.match(name, /^report.*\.csv$/);
   assert.deepEqual([id, bytes, state], [1, REPORT.length, "complete"]);
   const read = await afterYes(harbor, agent, "downloads", { action: "read", id }, new RegExp(`the download report.*\\.csv \\(${REPORT.length} bytes\\), from ${site.origin}`));
-  assert.match(read.text, /report.*\.csv: 15 bytes, text\/csv/);
+  assert.match(read.text, /report.*\.csv: 15 of 15 bytes, text\/csv/);
   assert.equal(read.resources[0]?.text, REPORT);
   // Another client has no part in it.
   const mcp = await allowed(harbor, "other", ["--tool", "browser/*"]);
@@ -147,18 +147,18 @@ async function downloads({ agent, harbor, site }: Scene): Promise<void> {
   assert.match(waited.text, /the download \d+, slow.*\.csv, is still going/);
   const early = await agent.call("downloads", { action: "read" });
   assert.match(early.text, /has not ended/);
-  for (const [target, name, text] of [["#make", /^made.*\.txt$/, "made here"], ["#saved", /^made.*\.csv$/, "a,b"]] as const) {
+  for (const [target, name, text] of [["#beside", /^report.*\.csv$/, REPORT], ["#make", /^made.*\.txt$/, "made here"], ["#saved", /^made.*\.csv$/, "a,b"]] as const) {
     // Chromium asks the person before a tab in which nobody clicks saves a second file.
     await agent.do("tabs", { action: "new", url: `${site.origin}/form` });
     const made = await agent.do("click", { target });
     assert.match(made.text, /the download "[^"]+" began/);
     const { structured } = await agent.do("downloads", { action: "wait" });
     assert.match(structured["download"].name, name);
-    const read = await afterYes(harbor, agent, "downloads", { action: "read" }, /the download made/);
+    const read = await afterYes(harbor, agent, "downloads", { action: "read" }, /the download (made|report)/);
     assert.equal(read.resources[0]?.text, text);
   }
   const { structured } = await agent.do("downloads", { action: "list" });
-  assert.deepEqual(structured["downloads"].map(({ id, state }: { id: number; state: string }) => [id, state]), [[1, "complete"], [2, "in_progress"], [3, "complete"], [4, "complete"]]);
+  assert.deepEqual(structured["downloads"].map(({ id, state }: { id: number; state: string }) => [id, state]), [[1, "complete"], [2, "in_progress"], [3, "complete"], [4, "complete"], [5, "complete"]]);
 }
 
 /** Each in a tab of its own: Chromium asks the person before a tab in which nobody clicks saves a second file. */

@@ -7,14 +7,13 @@ import type { TabView } from "../../shared/browser/tabs.ts";
 import { Downloads, type Told, whoseByAnswer } from "./downloads.ts";
 
 const SESSIONS = new Map([[1, "a"], [2, "a"], [3, "b"]]);
-const isSessions = (tabId: number) => SESSIONS.has(tabId);
 
-test("the tab that was answered with the address has the download; own where no other one was", () => {
-  const at = (tabId: number, url: string, ms = 0) => ({ tabId, url, at: ms });
-  const whose = (...answers: ReturnType<typeof at>[]) => whoseByAnswer("http://x/f#part", answers, isSessions, 5_000);
-  assert.deepEqual(whose(at(1, "http://x/f")), { tabId: 1, own: true });
-  assert.deepEqual(whose(at(1, "http://x/f"), at(9, "http://x/f")), { tabId: 1, own: false });
-  assert.deepEqual(whose(at(1, "http://x/f"), at(3, "http://x/f")), { tabId: 3, own: false });
+test("the session whose tab was answered with the address has the download; own where no other one was", () => {
+  const at = (tabId: number, url: string, ms = 0) => ({ tabId, session: SESSIONS.get(tabId), url, at: ms });
+  const whose = (...answers: ReturnType<typeof at>[]) => whoseByAnswer("http://x/f#part", answers, 5_000);
+  assert.deepEqual(whose(at(1, "http://x/f"), at(2, "http://x/f")), { session: "a", tabId: 2, own: true });
+  assert.deepEqual(whose(at(1, "http://x/f"), at(9, "http://x/f")), { session: "a", tabId: 1, own: false });
+  assert.deepEqual(whose(at(1, "http://x/f"), at(3, "http://x/f")), { session: "b", tabId: 3, own: false });
   assert.equal(whose(at(9, "http://x/f"), at(1, "http://x/g")), undefined);
   assert.equal(whose(at(1, "http://x/f", -6_000)), undefined);
 });
@@ -26,7 +25,7 @@ const download = (url: string, more: Partial<DownloadView> = {}): DownloadView =
 async function toldOf(tabs: TabView[], one: DownloadView, acting?: number): Promise<[number, Told][]> {
   const told: [number, Told][] = [];
   const noted: string[] = [];
-  const around = { sessionOf: (id: number) => SESSIONS.get(id), tell: async (id: number, what: Told) => void told.push([id, what]), note: (_: number, event: string) => void noted.push(event) };
+  const around = { sessionOf: (id: number) => SESSIONS.get(id), tabsOf: () => [], tell: async (id: number, what: Told) => void told.push([id, what]), note: (_: number, event: string) => void noted.push(event) };
   const downloads = new Downloads(around, async () => tabs);
   if (acting !== undefined) downloads.acts(acting);
   downloads.began(one);
@@ -56,4 +55,17 @@ test("what a page makes itself is of the session whose tab is there, unless the 
   assert.equal(maybe?.[1].own, false);
   assert.deepEqual(await toldOf([tab(1, "http://x/")], download("http://x/elsewhere")), []);
   assert.deepEqual(await toldOf([tab(1, "http://x/")], { ...blob, isPrivate: true }), []);
+});
+
+test("a tab that was opened for a file and has closed has it told of another one of its session", async () => {
+  const told: number[] = [];
+  const here = new Map([[1, "a"], [5, "a"]]);
+  const around = { sessionOf: (id: number) => here.get(id), tabsOf: () => [...here.keys()], tell: async (id: number) => void told.push(id), note: () => undefined };
+  const downloads = new Downloads(around, async () => []);
+  downloads.acts(1);
+  downloads.came(5, "http://x/f", true);
+  here.delete(5);
+  downloads.began(download("http://x/f"));
+  await downloads.due("a");
+  assert.deepEqual(told, [1]);
 });

@@ -29,6 +29,7 @@ const MOST_ANSWERS = 200;
 export interface Around {
   /** The session that has a tab. */
   sessionOf(tabId: number): string | undefined;
+  tabsOf(session: string): number[];
   /** Tells the bridge how a download of a session's tab is now. */
   tell(tabId: number, download: Told): Promise<unknown>;
   /** Something is said of the tab with its next answer. */
@@ -48,17 +49,27 @@ export interface Told {
 }
 
 interface Of {
+  session: string;
+  /** Where it began; that tab may be gone. */
   tabId: number;
   own: boolean;
+}
+
+/** What was answered to a tab, and whose that was then: a tab that was opened for a file closes at once. */
+interface Answered {
+  tabId: number;
+  session: string | undefined;
+  url: string;
+  at: number;
 }
 
 export class Downloads implements DownloadListener {
   readonly #around: Around;
   readonly #tabs: () => Promise<TabView[]>;
   /** What was answered to any tab, the newest last. */
-  readonly #answers: { tabId: number; url: string; at: number }[] = [];
+  readonly #answers: Answered[] = [];
   /** Files that were answered to a session's tab, and have not begun as downloads. */
-  readonly #due = new Map<number, { promise: Promise<void>; settle(): void }>();
+  readonly #due = new Map<number, { session: string; promise: Promise<void>; settle(): void }>();
   readonly #acted = new Map<number, number>();
   /** Downloads of sessions' tabs that have not ended. */
   readonly #open = new Map<number, Of & { said: string }>();
@@ -79,16 +90,17 @@ export class Downloads implements DownloadListener {
     this.#due.get(tabId)?.settle();
   }
 
-  /** Settles once the download has begun whose file was answered to the tab, or a moment later. */
-  due(tabId: number): Promise<void> {
-    return this.#due.get(tabId)?.promise ?? Promise.resolve();
+  /** Settles once the downloads have begun whose files were answered to tabs of the session, or a moment later. */
+  async due(session: string): Promise<void> {
+    await Promise.all([...this.#due.values()].filter((due) => due.session === session).map((due) => due.promise));
   }
 
   came(tabId: number, url: string, isFile: boolean): void {
-    this.#answers.push({ tabId, url, at: Date.now() });
+    const session = this.#around.sessionOf(tabId);
+    this.#answers.push({ tabId, session, url, at: Date.now() });
     if (this.#answers.length > MOST_ANSWERS) this.#answers.shift();
-    if (!isFile || this.#around.sessionOf(tabId) === undefined || this.#due.has(tabId)) return;
-    const due = { promise: Promise.resolve(), settle: () => {} };
+    if (!isFile || session === undefined || this.#due.has(tabId)) return;
+    const due = { session, promise: Promise.resolve(), settle: () => {} };
     due.promise = new Promise((resolve) => {
       const timer = setTimeout(() => due.settle(), DUE_MS);
       due.settle = () => {
@@ -115,7 +127,9 @@ export class Downloads implements DownloadListener {
     const named = await this.#named(download);
     await this.#say(named);
     const name = nameOf(named);
-    this.#around.note(of.tabId, `the download ${JSON.stringify(name)} began; browser_downloads tells of it and waits for its end`);
+    // Where the session acts its next answer is: a file may have been opened in another tab.
+    const tabId = this.#latest(this.#around.tabsOf(of.session)) ?? this.#tabOf(of);
+    if (tabId !== undefined) this.#around.note(tabId, `the download ${JSON.stringify(name)} began; browser_downloads tells of it and waits for its end`);
     this.#due.get(of.tabId)?.settle();
     this.#lookLater();
   }
@@ -124,7 +138,7 @@ export class Downloads implements DownloadListener {
   async #byAnswer(url: string): Promise<Of | undefined> {
     if (!/^https?:/i.test(url)) return undefined;
     for (const end = Date.now() + NAME_MS; ; await new Promise((done) => setTimeout(done, NAME_LOOK_MS))) {
-      const of = whoseByAnswer(url, this.#answers, (tabId) => this.#around.sessionOf(tabId) !== undefined, Date.now());
+      const of = whoseByAnswer(url, this.#answers, Date.now());
       if (of !== undefined || Date.now() >= end) return of;
     }
   }
@@ -147,11 +161,27 @@ export class Downloads implements DownloadListener {
     const isThere = (tab: TabView) => (from === "" ? /^https?:/.test(tab.url) : originOf(tab.url) === originOf(from));
     const there = (await this.#tabs()).filter(isThere).map(({ id }) => id);
     const sessions = there.filter((id) => this.#around.sessionOf(id) !== undefined);
-    const since = (id: number) => this.#acted.get(id) ?? 0;
-    const [tabId] = sessions.sort((one, other) => since(other) - since(one));
-    if (tabId === undefined) return undefined;
+    const tabId = this.#latest(sessions);
+    const session = tabId === undefined ? undefined : this.#around.sessionOf(tabId);
+    if (tabId === undefined || session === undefined) return undefined;
     const own = sessions.length === there.length && new Set(sessions.map((id) => this.#around.sessionOf(id))).size === 1;
-    return own || Date.now() - since(tabId) < ACT_MS ? { tabId, own } : undefined;
+    return own || Date.now() - this.#since(tabId) < ACT_MS ? { session, tabId, own } : undefined;
+  }
+
+  /** The tab in which it began, or another one of the same session. */
+  #tabOf({ session, tabId }: Of): number | undefined {
+    if (this.#around.sessionOf(tabId) === session) return tabId;
+    return this.#latest(this.#around.tabsOf(session));
+  }
+
+  /** The one of these tabs in which a session has acted last. */
+  #latest(tabIds: number[]): number | undefined {
+    return tabIds.toSorted((one, other) => this.#since(other) - this.#since(one))[0];
+  }
+
+  /** When a session has acted in a tab. */
+  #since(tabId: number): number {
+    return this.#acted.get(tabId) ?? 0;
   }
 
   /** Asks the browser how one is, and says what is new. */
@@ -164,7 +194,8 @@ export class Downloads implements DownloadListener {
   async #gone(id: number): Promise<void> {
     const open = this.#open.get(id);
     this.#open.delete(id);
-    if (open !== undefined) await this.#around.tell(open.tabId, { id, url: "", path: "", mime: "", bytes: 0, state: "interrupted", error: "it was removed from the browser's list", own: false }).catch(() => undefined);
+    const tabId = open === undefined ? undefined : this.#tabOf(open);
+    if (tabId !== undefined) await this.#around.tell(tabId, { id, url: "", path: "", mime: "", bytes: 0, state: "interrupted", error: "it was removed from the browser's list", own: false }).catch(() => undefined);
   }
 
   async #say(download: DownloadView): Promise<void> {
@@ -177,7 +208,8 @@ export class Downloads implements DownloadListener {
     if (said === open.said) return;
     open.said = said;
     if (state !== "in_progress") this.#open.delete(id);
-    await this.#around.tell(open.tabId, told).catch(() => undefined);
+    const tabId = this.#tabOf(open);
+    if (tabId !== undefined) await this.#around.tell(tabId, told).catch(() => undefined);
   }
 
   /** Browsers do not tell how much has come. */
@@ -190,13 +222,13 @@ export class Downloads implements DownloadListener {
   }
 }
 
-/** The tab that was answered with this address, the newest one of a session's; `own` where no other tab was. Pure. */
-export function whoseByAnswer(url: string, answers: { tabId: number; url: string; at: number }[], isSessions: (tabId: number) => boolean, now: number): Of | undefined {
-  const bare = url.replace(/#.*/s, "");
-  const same = answers.filter((answer) => answer.url.replace(/#.*/s, "") === bare && now - answer.at < ANSWER_MS);
-  const tabId = same.filter((answer) => isSessions(answer.tabId)).at(-1)?.tabId;
-  if (tabId === undefined) return undefined;
-  return { tabId, own: same.every((answer) => answer.tabId === tabId) };
+/** The session whose tab was answered with this address, the newest; `own` where nobody else's was. Pure. */
+export function whoseByAnswer(url: string, answers: Answered[], now: number): Of | undefined {
+  const bare = (whole: string) => whole.replace(/#.*/s, "");
+  const same = answers.filter((answer) => bare(answer.url) === bare(url) && now - answer.at < ANSWER_MS);
+  const { tabId, session } = same.filter((answer) => answer.session !== undefined).at(-1) ?? {};
+  if (tabId === undefined || session === undefined) return undefined;
+  return { session, tabId, own: same.every((answer) => answer.session === session) };
 }
 
 /** What its file is called, or its address says. */

@@ -101,6 +101,7 @@ export class BrowserSource {
     this.#snapshots = new Snapshots(this.#documents);
     this.#downloads = new Downloads({
       sessionOf: (tabId) => this.#watch.sessionOf(tabId),
+      tabsOf: (session) => this.#watch.tabsOf(session),
       tell: (tab_id, download) => this.#event("download", { tab_id, url: download.url, download }),
       note: (tabId, event) => this.#watch.began(tabId, event),
     });
@@ -252,7 +253,7 @@ export class BrowserSource {
   }
 
   async #told(call: Call, here: TabView | undefined, outcome: Outcome): Promise<ToolResult> {
-    if (here !== undefined) await this.#downloads.due(here.id);
+    await this.#downloads.due(call.session_id);
     const isThere = here !== undefined && !outcome.isSilent && (await this.#documents.awake(here.id, 0).then(() => true, () => false));
     const { dialogs } = isThere ? await keptBy({ tab: here, documents: this.#documents, mayUse: this.#mayUse(call, here) }) : { dialogs: [] };
     const events = [

@@ -72,6 +72,8 @@ pub struct Download {
     pub own: bool,
     /// The time at which the bridge first heard of it, in milliseconds since 1970.
     pub began: Millis,
+    /// True once the person has let the session have its bytes.
+    pub given: bool,
 }
 
 impl Download {
@@ -94,7 +96,7 @@ pub struct Downloads {
 }
 
 impl Downloads {
-    /// Takes a download as it is now. Its number and its beginning stay.
+    /// Takes a download as it is now. Its number and its beginning stay. A yes to its bytes was to those that it had.
     pub fn note(&mut self, download: Download) {
         if let Some(known) = self.kept.iter_mut().find(|known| known.id == download.id) {
             let (number, began) = (known.number, known.began);
@@ -106,6 +108,12 @@ impl Downloads {
         }
         self.given += 1;
         self.kept.push_back(Download { number: self.given, ..download });
+    }
+
+    /// The person has let the session have the bytes of this one: a large file comes in several answers.
+    pub(super) fn give(&mut self, number: u64) {
+        let download = self.kept.iter_mut().find(|known| known.number == number);
+        download.into_iter().for_each(|download| download.given = true);
     }
 
     /// All that are kept, the oldest first.
@@ -148,6 +156,7 @@ mod tests {
             error: None,
             own: true,
             began: id,
+            given: false,
         }
     }
 
@@ -156,6 +165,8 @@ mod tests {
         let mut downloads = Downloads::default();
         downloads.note(download(70, DownloadState::InProgress));
         downloads.note(download(71, DownloadState::InProgress));
+        downloads.give(1);
+        assert!(downloads.get(Some(1)).unwrap().given && !downloads.get(Some(2)).unwrap().given);
         let later =
             Download { began: 99, path: "/d/report (1).csv".into(), ..download(70, DownloadState::Complete) };
         downloads.note(later);
