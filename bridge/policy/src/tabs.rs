@@ -15,6 +15,7 @@
 mod events;
 mod holder;
 mod lasting;
+mod scripts;
 mod session;
 pub mod typed;
 pub mod urls;
@@ -30,6 +31,7 @@ use harbor_ipc_proto::secret::Secret;
 pub use events::{Events, MOST_EVENTS, TabEvent};
 pub use holder::Holder;
 pub use lasting::{GRACE, IDLE};
+pub use scripts::{NoScript, Scripts};
 pub use session::Session;
 
 use crate::lifecycle::Millis;
@@ -70,6 +72,7 @@ pub struct Tabs {
     places: HashMap<u64, String>,
     of_holder: HashMap<Holder, Arc<str>>,
     stopped: HashMap<Holder, Millis>,
+    scripts: Scripts,
     begun: usize,
 }
 
@@ -153,6 +156,11 @@ impl Tabs {
         if let Some(session) = self.sessions.get_mut(id) {
             session.hide(name, value);
         }
+    }
+
+    /// What is known of the scripts of holders.
+    pub fn scripts(&mut self) -> &mut Scripts {
+        &mut self.scripts
     }
 
     /// Something has happened in a session.

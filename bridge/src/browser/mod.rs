@@ -13,9 +13,11 @@
 
 mod arguments;
 mod asked_sites;
+mod batch;
 mod calls;
 mod channel;
 mod consent_facts;
+mod evaluating;
 mod events;
 mod parts;
 mod results;
@@ -47,6 +49,9 @@ use tools::Tools;
 
 /// The longest name of a browser, in bytes.
 const MAX_LABEL: usize = 64;
+
+/// The most abilities that a browser names.
+const MOST_ABILITIES: usize = 16;
 
 /// The most browsers at once.
 const MOST: usize = 16;
@@ -112,10 +117,11 @@ impl Browsers {
         let is_free = |id: &SourceId| self.get(id).is_none();
         let id = back.as_ref().map(|parked| parked.id.clone()).filter(is_free);
         let id = id.or_else(|| free_id(label, is_free)).ok_or_else(|| invalid("name", "another name"))?;
+        let abilities = message.abilities.iter().flatten().take(MOST_ABILITIES).cloned().collect();
         let tabs = back.map_or_else(Rc::default, |parked| parked.tabs);
-        let browser = Browser::new(id.clone(), label, road, self.kit.clone(), tabs);
+        let browser = Browser::new(id.clone(), label, road, self.kit.clone(), tabs, abilities);
         let added = self.host.add_source(browser.clone())?;
-        self.host.vouch_for(&id, &self.kit.tools.list());
+        self.host.vouch_for(&id, &self.kit.tools.every());
         browser.arm();
         self.all.borrow_mut().push(RegisteredBrowser { browser, _added: added });
         tracing::info!(source = %id, "a browser offers its tools");

@@ -4,6 +4,7 @@
 //! keep a call open that the extension can no longer answer.
 
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,21 +15,23 @@ use harbor_ipc_proto::client::{SourceCall, SourceSession, SourceSessionEnded};
 use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::link::runner::Operation;
 use harbor_ipc_proto::source_id::SourceId;
+use harbor_policy::browser_tools::EVALUATE;
 use harbor_policy::consent::Permit;
 use harbor_policy::consent::facts::{Holding, Reach};
 use harbor_policy::slots::{Slot, Slots};
 use harbor_policy::tabs::{Holder, MOST_TABS, NotYours, Session, TabEvent, Tabs};
 use serde_json::Value;
 
-use super::arguments;
+use super::arguments::{self, MAX_ARGUMENTS};
+use super::batch::Batch;
 use super::calls::{BrowserAnswer, BrowserCalls};
 use super::channel::ExtensionChannel;
 use super::parts::BrowserParts;
 use super::results::{checked, denied, failed};
-use super::tools::SESSION;
+use super::tools::{BATCH, SESSION};
 use crate::alarm::Alarm;
 use crate::host::consent::requested_call::{About, RequestedCall};
-use crate::host::source::{Answering, DefaultTime, ToolSource};
+use crate::host::source::{Answering, DefaultTime, Steps, ToolSource};
 use crate::link::{Audience, CallError, EndReport, Failure, ServerAnswer, TimeLimit, ToolList};
 use crate::supervisor::{UnansweredReason, Unavailable};
 
@@ -37,9 +40,6 @@ const TIME: Duration = Duration::from_secs(60);
 
 /// Most calls at once, of all callers.
 const AT_ONCE: u32 = 64;
-
-/// The longest arguments, in bytes: a browser takes little in one message.
-const MAX_ARGUMENTS: usize = 256 * 1024;
 
 /// A browser.
 #[derive(Debug)]
@@ -53,6 +53,8 @@ pub(super) struct Browser {
     slots: Slots,
     alarm: Alarm,
     gone: Cell<bool>,
+    /// What it can do that not every browser can.
+    abilities: BTreeSet<String>,
 }
 
 impl Browser {
@@ -62,6 +64,7 @@ impl Browser {
         road: Rc<dyn ExtensionChannel>,
         kit: Rc<BrowserParts>,
         tabs: Rc<RefCell<Tabs>>,
+        abilities: BTreeSet<String>,
     ) -> Rc<Self> {
         Rc::new(Self {
             id,
@@ -73,6 +76,7 @@ impl Browser {
             slots: Slots::new(AT_ONCE),
             alarm: Alarm::default(),
             gone: Cell::new(false),
+            abilities,
         })
     }
 
@@ -183,6 +187,14 @@ impl Browser {
         };
         let tab = match self.prepare(name, &session, &mut arguments) {
             Ok(tab) => tab,
+            Err(refusal) => return Ok(refusal),
+        };
+        let limit = match name {
+            EVALUATE => self.may_evaluate((&holder, &session), tab, &mut arguments, limit).await,
+            _ => Ok(limit),
+        };
+        let limit = match limit {
+            Ok(left) => left,
             Err(refusal) => return Ok(refusal),
         };
         if let Err(refusal) = self.put_secrets_in(&session, tab, &mut arguments).await {
@@ -401,7 +413,7 @@ impl ToolSource for Browser {
     }
 
     fn tools(&self) -> Option<Rc<ToolList>> {
-        Some(self.kit.tools.list())
+        Some(self.kit.tools.list(&self.kit.config.now().browser_groups, &self.abilities))
     }
 
     fn known_tools(&self) -> Option<Rc<ToolList>> {
@@ -428,6 +440,14 @@ impl ToolSource for Browser {
 
     fn about(&self, wish: &RequestedCall<'_>) -> About {
         self.about_call(wish)
+    }
+
+    fn steps(&self, tool: &str, arguments: &str) -> Option<Result<Box<dyn Steps>, Failure>> {
+        if tool != BATCH {
+            return None;
+        }
+        let schema = self.kit.tools.schema(BATCH)?;
+        Some(Batch::read(schema, arguments).map(|batch| Box::new(batch) as _))
     }
 
     fn default_time(&self) -> DefaultTime {

@@ -22,6 +22,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use harbor_ipc_proto::server_id::{RULE, ServerId};
+use harbor_policy::browser_tools::{GROUP_RULE, GROUPS};
 use harbor_policy::origin::Origin;
 use harbor_policy::secret_store::Choice;
 use harbor_policy::tabs::urls::{ENTRY_RULE, Hosts};
@@ -131,6 +132,10 @@ const BROWSER: &[Key<HostConfig>] = &[
     }),
     Key::texts("askFirst", ENTRY_RULE, |host, texts| {
         Hosts::parse(texts.iter().copied()).map(|hosts| host.sites.ask_first = hosts).is_some()
+    }),
+    Key::texts("groups", GROUP_RULE, |host, texts| {
+        host.browser_groups = texts.iter().map(ToString::to_string).collect();
+        texts.iter().all(|group| GROUPS.contains(group))
     }),
 ];
 

@@ -37,6 +37,8 @@ export interface Hand {
   told(): Promise<TabView[]>;
   /** A text without the values of secret fields in the session's tabs, and without what was typed in it by a name. */
   without(text: string): string;
+  /** The page API of a tab's documents answers nothing until they are loaded anew. */
+  closeApi(tabId: number): Promise<void>;
   /** Gives a tab to the person. */
   release(tabId: number): Promise<void>;
 }

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { ClosedTabs } from "./closed_tabs.ts";
 import { BrowserSource } from "./source.ts";
 
 /** A browser that lets pages be used, and in which nothing happens. */
@@ -38,7 +39,7 @@ function waitingBridge() {
 function made() {
   quietBrowser();
   const { bridge, next, left } = waitingBridge();
-  return { source: new BrowserSource(bridge, "", async () => undefined, { get: async () => undefined, set: async () => undefined }), next, left };
+  return { source: new BrowserSource(bridge, "", async () => undefined, { get: async () => undefined, set: async () => undefined }, new ClosedTabs({ get: async () => undefined, set: async () => undefined })), next, left };
 }
 
 test("switched off while it is being registered, it is off", async () => {

@@ -7,11 +7,12 @@
 // bridge says both.
 
 import type { Store } from "../../shared/browser/api.ts";
-import { type TabView, listen, mayUsePages, onPermissions, reload, tabOf } from "../../shared/browser/tabs.ts";
+import { type TabView, isGoneBackTo, listen, mayRunScripts, mayUsePages, onPermissions, reload, tabOf } from "../../shared/browser/tabs.ts";
 import type { NativeClient } from "../../shared/native/client.ts";
 import type { Fields } from "../../shared/ports/wire.ts";
 import { type Call, DeniedError, ToolError, needed, parseCall } from "./call.ts";
 import { Closed, Documents, Silent, WentAway, closed } from "./documents.ts";
+import type { ClosedTabs } from "./closed_tabs.ts";
 import { Early } from "./early.ts";
 import { type Hand, LOAD_MS } from "./hand.ts";
 import { keptBy } from "./kept.ts";
@@ -27,7 +28,7 @@ import { Watch } from "./watch.ts";
 type Bridge = Pick<NativeClient, "request" | "watch" | "onState" | "onPush" | "state">;
 
 /** Asks the person whether a client may open a site; nothing where they do not answer. */
-export type AskAboutSite = (client: string, host: string, signal: AbortSignal) => Promise<boolean | undefined>;
+export type AskAboutSite = (client: string, host: string, wish: "open" | "evaluate", signal: AbortSignal) => Promise<boolean | undefined>;
 
 interface Session {
   last?: string;
@@ -37,6 +38,7 @@ interface Session {
 
 /** What the bridge calls it when the person is to be asked about a site. */
 const ASK_SITE = "ask_site";
+const ASK_EVALUATE = "ask_evaluate";
 
 /** Tools that need no tab to be there. */
 const WITHOUT_TAB = new Set(["browser_tabs"]);
@@ -56,6 +58,8 @@ export class BrowserSource {
   readonly #places: Places;
   readonly #members: Members;
   readonly #early = new Early();
+  readonly #closed: ClosedTabs;
+  #abilities = "";
   #sourceId: string | undefined;
   #changed: () => void = () => undefined;
   readonly #typed = new Typed();
@@ -65,17 +69,24 @@ export class BrowserSource {
   #unwatch: (() => void) | undefined;
 
   /** `store`: outlives the background. */
-  constructor(bridge: Bridge, name: string, ask: AskAboutSite, store: Store) {
+  constructor(bridge: Bridge, name: string, ask: AskAboutSite, store: Store, closed: ClosedTabs) {
     this.#bridge = bridge;
+    this.#closed = closed;
     this.#name = name;
     this.#ask = ask;
     this.#watch = new Watch({
       setsOut: (session, tabId, url) => this.#places.setsOut(session, tabId, url),
       committed: (session, tabId, frameId, url, isFirst) => this.#committed(session, tabId, frameId, url, isFirst),
-      opened: (session, tabId, openerId, url) => void this.#members.opened(session, tabId, openerId, url),
+      opened: (session, tabId, openerId, url) => {
+        void this.#closed.opened(tabId, openerId);
+        void this.#members.opened(session, tabId, openerId, url);
+      },
       closed: (session, tabId) => this.#members.closed(session, tabId),
       replaced: (session, tabId, before) => void this.#members.replaced(session, tabId, before),
-      elsewhere: (tabId, frameId, url) => void this.#early.leave(tabId, frameId, url).catch(() => undefined),
+      elsewhere: (tabId, frameId, url) => {
+        void this.#early.leave(tabId, frameId, url).catch(() => undefined);
+        if (frameId === 0) void this.#closed.committed(tabId, isGoneBackTo(tabId));
+      },
       hosts: (hosts) => this.#early.follow(hosts),
       left: (session, tabId, groupId) => this.#members.left(session, tabId, groupId),
       joined: (tabId, groupId) => void this.#members.joined(tabId, groupId),
@@ -110,6 +121,11 @@ export class BrowserSource {
   async switch(on: boolean): Promise<void> {
     this.#isOn = on;
     await this.#follow();
+  }
+
+  /** Looks again what it can do: Chromium tells nobody of its switch for scripts. */
+  refresh(): Promise<void> {
+    return this.#follow();
   }
 
   /** What the bridge calls it, while it is registered there. */
@@ -158,8 +174,10 @@ export class BrowserSource {
       for (const call of this.#calls.values()) call.abort(new ToolError("Harbor has ended"));
       return;
     }
-    if (wanted && this.#sourceId === undefined) {
-      const { source_id } = await this.#bridge.request("source_register", { kind: "browser", name: this.#name });
+    const abilities = wanted && (await mayRunScripts()) ? ["evaluate"] : [];
+    if (wanted && (this.#sourceId === undefined || abilities.join() !== this.#abilities)) {
+      this.#abilities = abilities.join();
+      const { source_id } = await this.#bridge.request("source_register", { kind: "browser", name: this.#name, abilities });
       this.#sourceId = source_id;
     } else if (!wanted && this.#sourceId !== undefined) {
       const source_id = this.#sourceId;
@@ -198,7 +216,7 @@ export class BrowserSource {
   }
 
   async #answer(call: Call, signal: AbortSignal): Promise<ToolResult> {
-    if (call.tool_name === ASK_SITE) return this.#answerOf(call, signal);
+    if (call.tool_name === ASK_SITE || call.tool_name === ASK_EVALUATE) return this.#answerOf(call, signal);
     const tool = TOOLS.get(call.tool_name);
     if (tool === undefined) throw new ToolError(`this browser has no tool ${call.tool_name}`);
     this.#noted(call);
@@ -212,6 +230,7 @@ export class BrowserSource {
       open: (url) => this.#members.open(call.session_id, url),
       without: (text) => this.#without(call, text),
       release: (tabId) => this.#members.release(tabId),
+      closeApi: (tabId) => this.#closed.close(tabId, this.#watch.tabsOf(call.session_id)),
     };
     const outcome = await tool(hand).catch((error: unknown) => outcomeOf(error));
     // What was opened in another tab is told of that one: its page may be no more read than any.
@@ -223,7 +242,7 @@ export class BrowserSource {
 
   /** The person's answer about a site, for the bridge. */
   async #answerOf(call: Call, signal: AbortSignal): Promise<ToolResult> {
-    const allowed = await this.#ask(call.session.label, needed(call.arguments, "host"), signal);
+    const allowed = await this.#ask(call.session.label, needed(call.arguments, "host"), call.tool_name === ASK_EVALUATE ? "evaluate" : "open", signal);
     return { content: [], structuredContent: allowed === undefined ? {} : { allowed } };
   }
 
@@ -236,7 +255,9 @@ export class BrowserSource {
     ];
     const all = await this.#toldOf(call.session_id);
     const tabs = all.map(({ id, url, title }) => ({ id, url, title, current: id === here?.id }));
-    return resultOf(outcome, { ...(here === undefined ? {} : { tab: here }), tabs, events }, crypto.randomUUID(), (text) => this.#without(call, text));
+    const unplanned = dialogs.filter(({ kind, planned }) => /^(alert|confirm|prompt)$/.test(kind) && !planned).length;
+    const counted = unplanned === 0 ? outcome : { ...outcome, structured: { ...outcome.structured, dialogs: unplanned } };
+    return resultOf(counted, { ...(here === undefined ? {} : { tab: here }), tabs, events }, crypto.randomUUID(), (text) => this.#without(call, text));
   }
 
   /** Whether a call may use documents from somewhere. */
@@ -306,6 +327,7 @@ export class BrowserSource {
     void this.#early.begin(tabId, frameId).catch(() => undefined);
     this.#documents.secrets.left(tabId, frameId);
     if (frameId !== 0) return;
+    void this.#closed.committed(tabId, isGoneBackTo(tabId));
     const verdict = this.#places.commits(session, tabId, url);
     if (!isFirst) void verdict.then(({ allowed }) => this.#watch.note(tabId, allowed ? `went to ${url}` : "was led to an address that is not allowed, and has left it"));
   }

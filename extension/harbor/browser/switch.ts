@@ -3,7 +3,7 @@
 // Owns what is kept of the person's choice. On means: the person said so, and the browser's own permission for pages is there.
 
 import type { Store } from "../../shared/browser/api.ts";
-import { mayUsePages } from "../../shared/browser/tabs.ts";
+import { mayRunScripts, mayUsePages } from "../../shared/browser/tabs.ts";
 import type { Fields } from "../../shared/ports/wire.ts";
 import type { BrowserSource } from "./source.ts";
 
@@ -21,6 +21,8 @@ export interface BrowserToolsView {
   on: boolean;
   /** Whether the browser lets this extension use pages; has to be asked for by a click. */
   permitted: boolean;
+  /** Whether apps can run scripts in pages, where they were granted that. */
+  scripts: boolean;
   /** By which name clients are granted its tools; absent while the bridge does not have them. */
   source?: string;
   sessions: SessionView[];
@@ -55,11 +57,12 @@ export class BrowserTools {
       await this.#source.switch(on);
     }
     if (stop !== undefined) await this.#source.stop(stop);
+    await this.#source.refresh();
     return this.#view();
   }
 
   async #view(): Promise<BrowserToolsView> {
-    const view = { on: (await this.#store.get(KEY)) === true, permitted: await mayUsePages(), sessions: await this.#source.sessions() };
+    const view = { on: (await this.#store.get(KEY)) === true, permitted: await mayUsePages(), scripts: await mayRunScripts(), sessions: await this.#source.sessions() };
     return this.#source.id === undefined ? view : { ...view, source: this.#source.id };
   }
 }

@@ -65,7 +65,7 @@ fn a_call_goes_to_the_extension_and_back() {
         (&json!("browser"), &json!("browser"), &json!("Chromium"))
     );
     let tools = bridge.call("mcp_list_tools", &json!({"server_id": "browser"})).unwrap()["tools"].clone();
-    assert_eq!(tools.as_array().unwrap().len(), 23);
+    assert_eq!(tools.as_array().unwrap().len(), 24);
     let ask = json!({"server_id": "browser", "tool_name": "browser_navigate", "arguments": {"url": "HTTPS://A.example/x y#canary"}});
     let pending = bridge.request("mcp_call_tool", &ask);
     let called = browser.next_call();
@@ -229,7 +229,7 @@ fn what_was_granted_for_servers_does_not_cover_a_browser() {
     let listed = mcp.ask("tools/list", &json!({}));
     let described =
         listed["result"]["tools"].as_array().unwrap().iter().filter_map(|tool| tool["description"].as_str());
-    assert_eq!(described.filter(|said| said.starts_with("(asks first")).count(), 23, "{listed}");
+    assert_eq!(described.filter(|said| said.starts_with("(asks first")).count(), 24, "{listed}");
     let refused = mcp.tool("browser_snapshot", &json!({}));
     let said = refused["result"]["content"][0]["text"].as_str().unwrap();
     assert!(

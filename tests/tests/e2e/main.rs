@@ -15,6 +15,7 @@ mod asks;
 mod attacks;
 mod audit;
 mod browser;
+mod browser_scripts;
 mod browser_secrets;
 mod calls;
 mod catalog;

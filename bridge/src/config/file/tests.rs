@@ -1,5 +1,6 @@
 //! What a file configures, how far each number goes, and what is said about a file that is wrong.
 
+use std::collections::BTreeSet;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
@@ -82,6 +83,7 @@ pypiDownloadsUrl = "https://pypi.example/{name}/recent"
 [browser]
 blocked = ["bank.example", "*.Shop.example."]
 askFirst = ["127.1"]
+groups = ["testing"]
 
 [secrets]
 store = "keyring"
@@ -123,6 +125,7 @@ fn an_empty_file_means_the_defaults() {
         client_document: None,
         catalog: CatalogConfig::default(),
         sites: Sites::default(),
+        browser_groups: BTreeSet::new(),
         secrets: SecretsConfig { store: Choice::File, passphrase_file: None },
         pages: PagesConfig::default(),
         every_origin: DEFAULT_LIMITS,
@@ -191,6 +194,7 @@ fn every_key_is_read() {
                 blocked: Hosts::parse(["bank.example", "*.shop.example"]).unwrap(),
                 ask_first: Hosts::parse(["127.0.0.1"]).unwrap(),
             },
+            browser_groups: BTreeSet::from(["testing".into()]),
             secrets: SecretsConfig {
                 store: Choice::Keyring,
                 passphrase_file: Some("/run/secrets/harbor".into()),

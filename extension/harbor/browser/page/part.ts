@@ -7,7 +7,7 @@ import { changing } from "./change.ts";
 import { type Answer, type Command, type Commands, type Elsewhere, type Name, PART, type Replies } from "./commands.ts";
 import { turn } from "./effects.ts";
 import { Failure } from "./failure.ts";
-import { fill, selectOptions, type } from "./fields.ts";
+import { fill, selectOptions, standsIn, type } from "./fields.ts";
 import { switchHighlight } from "./highlight.ts";
 import { pressKey } from "./keys.ts";
 import { forget, forgetAll, turnedBack } from "./later.ts";
@@ -50,6 +50,11 @@ const ways: { [N in Name]: (options: Commands[N]) => Promise<Replies[N]> | Repli
     const shown = withoutSecrets(document.body?.innerText ?? "");
     return { is: text !== undefined ? shown.includes(text) : gone !== undefined ? !shown.includes(gone) : true };
   },
+  mark({ target, name }) {
+    resolve(target).dispatchEvent(new Event(name, { composed: true }));
+    return {};
+  },
+  value: ({ target }) => ({ value: standsIn(resolve(target)) }),
   place({ target }) {
     const element = target === undefined ? document.documentElement : resolve(target);
     if (target !== undefined) element.scrollIntoView({ block: "center", inline: "center", behavior: "instant" });

@@ -4,6 +4,7 @@ import type { Tool } from "../hand.ts";
 import { click } from "./click.ts";
 import { consoleMessages } from "./console_messages.ts";
 import { drag } from "./drag.ts";
+import { evaluate } from "./evaluate.ts";
 import { fillForm } from "./fill_form.ts";
 import { find } from "./find.ts";
 import { handleDialog } from "./handle_dialog.ts";
@@ -19,6 +20,7 @@ import { snapshot } from "./snapshot.ts";
 import { close, tabs } from "./tabs.ts";
 import { takeScreenshot } from "./take_screenshot.ts";
 import { type } from "./type.ts";
+import { verifyElement, verifyList, verifyText, verifyValue } from "./verify.ts";
 import { waitFor } from "./wait_for.ts";
 
 export const TOOLS: ReadonlyMap<string, Tool> = new Map([
@@ -43,5 +45,10 @@ export const TOOLS: ReadonlyMap<string, Tool> = new Map([
   ["browser_network_requests", networkRequests],
   ["browser_network_request", networkRequest],
   ["browser_resize", resize],
+  ["browser_verify_text_visible", verifyText],
+  ["browser_verify_element_visible", verifyElement],
+  ["browser_verify_list_visible", verifyList],
+  ["browser_verify_value", verifyValue],
+  ["browser_evaluate", evaluate],
   ["browser_close", close],
 ]);

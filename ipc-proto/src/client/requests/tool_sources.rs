@@ -17,6 +17,8 @@ define_requests! {
         name: String,
         /// Its tools, an array as in MCP; absent for a browser.
         tools: Option<Json>,
+        /// For a browser: what it can do that not every browser can: `evaluate`.
+        abilities: Option<Vec<String>>,
         /// For a page: its origin.
         origin: Option<String>,
         /// For a page: its tab.
