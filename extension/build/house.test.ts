@@ -86,7 +86,7 @@ test("no build can do more than it has to", () => {
       const wanted = extension === "harbor" ? ["nativeMessaging", "notifications", "storage", ...panel] : ["storage", "scripting"];
       assert.deepEqual(made["permissions"], wanted);
       // What the person is asked for when they let AI clients use the browser, have a page read or tabs listed.
-      const later = extension === "harbor" ? [["cookies", "downloads", "tabGroups", "tabs", "webNavigation", "webRequest"], ["<all_urls>"]] : [undefined, undefined];
+      const later = extension === "harbor" ? [["cookies", "downloads", "tabGroups", "tabs", "userScripts", "webNavigation", "webRequest"], ["<all_urls>"]] : [undefined, undefined];
       assert.deepEqual([made["optional_permissions"], made["optional_host_permissions"]], later);
       const { ids, matches } = made["externally_connectable"] ?? {};
       assert.equal(matches, undefined);

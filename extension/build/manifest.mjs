@@ -97,7 +97,8 @@ function harbor(browser, keys) {
     // The last three are for "Ask Harbor about this" in the menu of a page: none of them reads a page before the person has clicked there.
     permissions: ["nativeMessaging", "notifications", "storage", ...(browser === "chrome" ? ["sidePanel"] : []), "activeTab", "contextMenus", "scripting"],
     // For the browser tools: asked for when the person switches them on. `cookies`, `downloads`: when that group of theirs is. `tabs`, the names of open tabs: when they are to be listed.
-    optional_permissions: ["cookies", "downloads", "tabGroups", "tabs", "webNavigation", "webRequest"],
+    // `userScripts`: when apps may run scripts in pages.
+    optional_permissions: ["cookies", "downloads", "tabGroups", "tabs", "userScripts", "webNavigation", "webRequest"],
     // Besides for reading the open page: then the one site is asked for, by the click in the panel. A click there gives no `activeTab`.
     optional_host_permissions: ["<all_urls>"],
     action: { default_title: "Harbor" },

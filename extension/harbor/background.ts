@@ -35,6 +35,7 @@ import { type GrantsMessage, PEER_PORT } from "../shared/protocol/peer.ts";
 import { Approvals } from "./approvals.ts";
 import { Asking } from "./asking.ts";
 import { Badge } from "./badge.ts";
+import { ClosedTabs } from "./browser/closed_tabs.ts";
 import { BrowserSource } from "./browser/source.ts";
 import { BrowserTools } from "./browser/switch.ts";
 import { parseSite } from "./beside.ts";
@@ -55,6 +56,7 @@ const NATIVE_HOST = "harbor_bridge";
 const MOST_OPEN = 1_000;
 
 const tabs = new GrantedTabs(sessionStore);
+const closedTabs = new ClosedTabs(sessionStore);
 const leftOut = new LeftOut(sessionStore);
 
 const after: After = (ms, call) => {
@@ -90,14 +92,15 @@ const sidebars = new Sidebars(bridge, {
   openOptions: async () => void (await tellExtension(__WEB_AGENTS_API_ID__, { ask: "options" })),
   pageFlags: async (change) => parseFlagsAnswer(await tellExtension(__WEB_AGENTS_API_ID__, { ask: "flags", ...change }).catch(() => undefined)),
 });
-const browserTools = new BrowserTools(new BrowserSource(bridge, browserName === "chrome" ? "Chromium" : "Firefox", askAboutSite, sessionStore), localStore, (view) => sidebars.tellBrowser(view));
+const browserTools = new BrowserTools(new BrowserSource(bridge, browserName === "chrome" ? "Chromium" : "Firefox", askAboutSite, sessionStore, closedTabs), localStore, (view) => sidebars.tellBrowser(view));
 const CHAT_PAGE = "sidebar.html#chat/";
 const notices = new TurnNotices(bridge, (session, end) => notify(CHAT_PAGE + session, end === "answered" ? "Your chat has an answer" : "Your chat could not be answered", "Click to read it."));
 const badge = new Badge({ siteIn, store: sessionStore, mark: markButton, markAll: markEverywhere });
 
-/** Whether an AI client may open a site about which the person wants to be asked; nothing where they have not answered. */
-async function askAboutSite(client: string, site: string, signal: AbortSignal): Promise<boolean | undefined> {
-  const decision = await asking.confirm({ origin: client, site, scopes: [], servers: [], named: false }, signal);
+/** Whether an AI client may open a site about which the person wants to be asked, or run scripts on one; nothing where they have not answered. */
+async function askAboutSite(client: string, site: string, wish: "open" | "evaluate", signal: AbortSignal): Promise<boolean | undefined> {
+  const scripts = wish === "evaluate" ? { scripts: true as const } : {};
+  const decision = await asking.confirm({ origin: client, site, ...scripts, scopes: [], servers: [], named: false }, signal);
   if (decision === "refused") return undefined;
   if (decision.allow === "no") return decision.dismissed ? undefined : false;
   return true;
@@ -138,7 +141,7 @@ onForeignPort((port) => {
     port.disconnect();
     return;
   }
-  const parts = { bridge, asking, leftOut, noteTab: (tab: number) => tabs.note(tab), after, acted: () => sidebars.acted() };
+  const parts = { isClosed: (tab: number) => closedTabs.has(tab), bridge, asking, leftOut, noteTab: (tab: number) => tabs.note(tab), after, acted: () => sidebars.acted() };
   const push = answer(port, peerHandler(parts), { open: MOST_OPEN });
   const tellState = () => push("bridge", { ...stateForPeer(bridge.state) });
   peers.add(tellState);
@@ -167,7 +170,10 @@ bridge.onState(() => {
   void tellClosedTabs();
   for (const tellState of peers) tellState();
 });
-onTabClosed((tab) => void tabs.close(tab).then(tellClosedTabs));
+onTabClosed((tab) => {
+  void closedTabs.forget(tab);
+  void tabs.close(tab).then(tellClosedTabs);
+});
 onPageShown((windowId, tabId) => {
   void sidebars.pageShown(windowId);
   void badge.shown(windowId, tabId);

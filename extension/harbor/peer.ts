@@ -38,6 +38,8 @@ export interface Parts {
   bridge: Bridge;
   asking: Pick<Asking, "ask"> & Partial<Pick<Asking, "isAsking">>;
   leftOut: Pick<LeftOut, "of" | "note">;
+  /** True for a tab in whose page an AI client has run scripts: they could use what the person gave to the site. */
+  isClosed?(tab: number): Promise<boolean>;
   /** Called before a grant is bound to a tab. */
   noteTab(tab: number): Promise<void>;
   after: After;
@@ -50,6 +52,7 @@ export function peerHandler(parts: Parts): Handler {
   return async (type, payload, context) => {
     try {
       const request = parsePeerRequest(type, payload);
+      if (await parts.isClosed?.(request.tab)) throw new CodedError("ERR_PERMISSION_DENIED", "an AI app has run scripts in this page: load the page anew to use Harbor there");
       switch (request.type) {
         case "permissions":
           return viewOf(request.origin, await grantsOf(parts.bridge, request));

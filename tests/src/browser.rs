@@ -30,6 +30,15 @@ impl Browser {
     /// When the bridge refuses.
     #[must_use]
     pub fn start(home: &Home, name: &str, session: &str) -> Self {
+        Self::able(home, name, session, &[])
+    }
+
+    /// The same, with what not every browser can do.
+    ///
+    /// # Panics
+    /// When the bridge refuses.
+    #[must_use]
+    pub fn able(home: &Home, name: &str, session: &str, abilities: &[&str]) -> Self {
         let relay = Relay::chrome(home, &[]);
         let hello = Hello {
             protocol: None,
@@ -43,9 +52,9 @@ impl Browser {
             kind: "browser".into(),
             name: name.to_owned(),
             tools: None,
+            abilities: Some(abilities.iter().map(ToString::to_string).collect()),
             origin: None,
             tab_id: None,
-            groups: Some(vec!["files".into()]),
         };
         let source = relay.reply(&register).expect("a browser may register").source_id;
         Self { relay, source }

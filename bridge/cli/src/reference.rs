@@ -38,7 +38,7 @@ fn add_command(command: &mut Command, text: &mut String) {
 }
 
 fn browser() -> String {
-    let mut text = "# Browser tools\n\nThe tools of the source `browser`: `harbor docs browser`. All but `browser_session` also take \
+    let mut text = "# Browser tools\n\nThe tools of the source `browser`: `harbor docs browser`. All but `browser_session` and `browser_batch` also take \
                     `tabId`, an integer.\n"
         .to_owned();
     let tools: Vec<Value> = serde_json::from_str(DEFINITIONS).unwrap_or_default();
@@ -48,10 +48,18 @@ fn browser() -> String {
 
 fn add_tool(tool: &Value, text: &mut String) {
     let word = |name: &str| tool[name].as_str().unwrap_or_default().to_owned();
-    let does = if tool["does"] == "acts" { "It acts on the page." } else { "It only reads." };
+    let does = match tool["does"].as_str() {
+        Some("acts") => "It acts on the page.",
+        Some("steps") => "It does what its steps do.",
+        Some("evaluates") => {
+            "It can do all that the person can do on the page, and is granted by its name only."
+        }
+        _ => "It only reads.",
+    };
+    let group = tool["group"].as_str().map(|group| format!(" In the group `{group}`.")).unwrap_or_default();
+    let said = word("description");
     // Writing to a text cannot fail.
-    let _ =
-        write!(text, "\n## `{}`\n\n{}. {does}\n", word("name"), word("description").trim_end_matches('.'));
+    let _ = write!(text, "\n## `{}`\n\n{}. {does}{group}\n", word("name"), said.trim_end_matches('.'));
     let Some(properties) = tool["properties"].as_object().filter(|properties| !properties.is_empty()) else {
         return;
     };
@@ -87,7 +95,7 @@ mod tests {
         let commands = page(ReferencePage::Commands);
         assert!(commands.contains("\n## harbor docs\n") && commands.contains("\n## harbor mcp install\n"));
         let browser = page(ReferencePage::Browser);
-        assert_eq!(browser.matches("\n## `browser_").count(), 23);
+        assert_eq!(browser.matches("\n## `browser_").count(), 29);
         assert!(browser.contains("| `button?` | left or right or middle |  |"), "{browser}");
         assert!(page(ReferencePage::Protocol).contains("\n### `attach`\n"));
     }

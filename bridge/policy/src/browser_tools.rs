@@ -3,6 +3,24 @@
 //! Owns `browser_tools.json`, from which the bridge makes MCP's list and `harbor docs browser` its page. Must never hold
 //! how a tool works: the extension owns that.
 
-/// The definitions as a JSON array. Each has `name`, `title`, `does` (`reads`, `acts` or `session`), `description`,
-/// `properties` (a JSON schema for each argument) and `required`; `group`, where only browsers have it that say so.
+use harbor_ipc_proto::source_id::{SourceId, SourceKind};
+
+/// The definitions as a JSON array. Each has `name`, `title`, `does` (`reads`, `acts`, `evaluates`, `steps` or `session`), `description`,
+/// `properties` (a JSON schema for each argument) and `required`; some have `group`, one of [`GROUPS`],
+/// or `needs`, what the running browser has to be able to do.
 pub const DEFINITIONS: &str = include_str!("browser_tools.json");
+
+/// The tool that runs scripts of a client in pages.
+pub const EVALUATE: &str = "browser_evaluate";
+
+/// True for a tool that no `*` covers: whoever may call it was granted it by its name.
+#[must_use]
+pub fn is_by_name(source: &SourceId, tool: &str) -> bool {
+    source.kind() == SourceKind::Browser && tool == EVALUATE
+}
+
+/// The groups of tools that are there where the person switches them on.
+pub const GROUPS: &[&str] = &["testing"];
+
+/// The form of a list of groups, for error messages.
+pub const GROUP_RULE: &str = "a list of groups: \"testing\"";

@@ -16,6 +16,7 @@ mod downloads;
 mod events;
 mod holder;
 mod lasting;
+mod scripts;
 mod session;
 pub mod typed;
 pub mod uploads;
@@ -33,6 +34,7 @@ pub use downloads::{Download, DownloadState, Downloads, MOST_DOWNLOADS};
 pub use events::{Events, MOST_EVENTS, TabEvent};
 pub use holder::Holder;
 pub use lasting::{GRACE, IDLE};
+pub use scripts::{NoScript, Scripts};
 pub use session::Session;
 
 use crate::lifecycle::Millis;
@@ -73,6 +75,7 @@ pub struct Tabs {
     places: HashMap<u64, String>,
     of_holder: HashMap<Holder, Arc<str>>,
     stopped: HashMap<Holder, Millis>,
+    scripts: Scripts,
     begun: usize,
 }
 
@@ -157,6 +160,11 @@ impl Tabs {
         if let Some(session) = self.sessions.get_mut(id) {
             session.hide(name, value);
         }
+    }
+
+    /// What is known of the scripts of holders.
+    pub fn scripts(&mut self) -> &mut Scripts {
+        &mut self.scripts
     }
 
     /// Something has happened in a session.

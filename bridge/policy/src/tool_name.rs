@@ -6,6 +6,7 @@
 //!  time/*                      in a list: every tool of `time`, also those that come later
 //!  time/get_*                  in a list: the one tool with this odd name
 //!  *                           in a list: every tool of every server, and of nothing else
+//!  browser/*                   in a list: every tool of a browser but the one that runs scripts
 //!  browser/browser_click       a tool of another kind of source (`source_id`)
 //! ```
 //!
@@ -18,6 +19,8 @@ use std::sync::Arc;
 
 use foldhash::fast::RandomState;
 use harbor_ipc_proto::source_id::{self, SourceId, SourceKind};
+
+use crate::browser_tools::{self, EVALUATE};
 
 /// The longest name of a tool at its server, in bytes.
 pub const MAX_TOOL: usize = 512;
@@ -122,6 +125,8 @@ struct Listed {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tools {
     every: bool,
+    /// True if these are a browser's: `every` does not mean the tool that is granted by its name only.
+    by_name: bool,
     /// Looked up for each tool when tools are listed, so it hashes fast. Only the person adds to it, so
     /// nobody can fill it with colliding names.
     named: HashSet<Box<str>, RandomState>,
@@ -131,7 +136,7 @@ impl Tools {
     /// True if this tool is among them. Its time does not depend on how many there are.
     #[must_use]
     pub fn has(&self, tool: &str) -> bool {
-        self.every || self.named.contains(tool)
+        (self.every && !(self.by_name && tool == EVALUATE)) || self.named.contains(tool)
     }
 }
 
@@ -151,7 +156,9 @@ impl Allowlist {
                 continue;
             }
             let (source, tool) = split(entry).map_err(|why| WrongAllowlist::Entry(at + 1, why))?;
+            let by_name = browser_tools::is_by_name(&source, EVALUATE);
             let tools = listed.by_source.entry(source).or_default();
+            tools.by_name = by_name;
             if tool == EVERY {
                 tools.every = true;
             } else {
@@ -277,6 +284,20 @@ mod tests {
         }
         assert_eq!(some.entries(), ["files/read", "files/read_*", "time/*"]);
         assert!(!Allowlist::default().covers(&id("time"), "now"), "an empty list covers nothing");
+    }
+
+    #[test]
+    fn no_star_covers_the_tool_that_runs_scripts_in_a_browser() {
+        let all = list(&["*", "browser/*", "browser:work/browser_evaluate", "playwright/*"]).unwrap();
+        for (source, tool, covered) in [
+            ("browser", "browser_click", true),
+            ("browser", "browser_evaluate", false),
+            ("browser:work", "browser_evaluate", true),
+            ("browser:work", "browser_click", false),
+            ("playwright", "browser_evaluate", true),
+        ] {
+            assert_eq!(all.covers(&id(source), tool), covered, "{source}/{tool}");
+        }
     }
 
     #[test]

@@ -5,6 +5,9 @@
 
 use serde_json::Value;
 
+/// The longest arguments, in bytes: a browser takes little in one message.
+pub(super) const MAX_ARGUMENTS: usize = 256 * 1024;
+
 /// Checks that `value` fits.
 ///
 /// # Errors
@@ -30,7 +33,9 @@ fn at(path: &str, schema: &Value, value: &Value) -> Result<(), (String, String)>
         let mut items = items.iter().enumerate();
         return items.try_for_each(|(index, item)| at(&format!("{path}/{index}"), &schema["items"], item));
     }
-    let Some(members) = value.as_object() else { return Ok(()) };
+    let (Some(members), true) = (value.as_object(), schema["properties"].is_object()) else {
+        return Ok(());
+    };
     let required = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
     if let Some(missing) = required.into_iter().find(|name| !members.contains_key(*name)) {
         return wrong(format!("{missing} is missing"));

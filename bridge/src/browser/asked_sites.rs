@@ -24,7 +24,7 @@ use crate::link::{ServerAnswer, TimeLimit};
 const QUESTION: &str = "ask_site";
 
 /// The part of a call's time that is kept back: without an answer, the caller must be told so before its time is over.
-const SPARE: Duration = Duration::from_secs(2);
+pub(super) const SPARE: Duration = Duration::from_secs(2);
 
 impl Browser {
     /// The address to open, if this session may open it.
@@ -86,7 +86,7 @@ impl Browser {
 }
 
 /// The person's answer, if the result has one.
-fn answer_in(result: &str) -> Option<bool> {
+pub(super) fn answer_in(result: &str) -> Option<bool> {
     match structured(result)?.get("allowed")? {
         "true" => Some(true),
         "false" => Some(false),

@@ -13,10 +13,12 @@
 
 mod arguments;
 mod asked_sites;
+mod batch;
 mod calls;
 mod channel;
 mod consent_facts;
 mod downloads;
+mod evaluating;
 mod events;
 mod files;
 mod parts;
@@ -54,8 +56,8 @@ use tools::Tools;
 /// The longest name of a browser, in bytes.
 const MAX_LABEL: usize = 64;
 
-/// The most groups of tools that a browser may name.
-const MOST_GROUPS: usize = 16;
+/// The most abilities that a browser names.
+const MOST_ABILITIES: usize = 16;
 
 /// The most browsers at once.
 const MOST: usize = 16;
@@ -117,20 +119,16 @@ impl Browsers {
         if self.all.borrow().len() >= MOST {
             return Err(ErrorBody::new(Code::RateLimited, "too many browsers are connected"));
         }
-        let groups = message.groups.clone().unwrap_or_default();
-        if groups.len() > MOST_GROUPS || groups.iter().any(|group| group.len() > MAX_LABEL) {
-            return Err(invalid("groups", "at most 16 names of groups"));
-        }
         let back = self.take_parked(&session);
         let is_free = |id: &SourceId| self.get(id).is_none();
         let id = back.as_ref().map(|parked| parked.id.clone()).filter(is_free);
         let id = id.or_else(|| free_id(label, is_free)).ok_or_else(|| invalid("name", "another name"))?;
+        let abilities = message.abilities.iter().flatten().take(MOST_ABILITIES).cloned().collect();
         let tabs = back.map_or_else(Rc::default, |parked| parked.tabs);
         tabs.borrow_mut().lose_downloads();
-        let list = self.kit.tools.list(&groups);
-        let browser = Browser::new(id.clone(), label, road, self.kit.clone(), tabs, list.clone());
+        let browser = Browser::new(id.clone(), label, road, self.kit.clone(), tabs, abilities);
         let added = self.host.add_source(browser.clone())?;
-        self.host.vouch_for(&id, &list);
+        self.host.vouch_for(&id, &self.kit.tools.every());
         browser.arm();
         self.all.borrow_mut().push(RegisteredBrowser { browser, _added: added });
         tracing::info!(source = %id, "a browser offers its tools");

@@ -20,7 +20,16 @@ use super::results::{denied, failed, wrong};
 use super::source::Browser;
 use crate::link::ServerAnswer;
 
+/// The refusal where a script could wait for the secret.
+const SCRIPTED: &str = "scripts of yours have run on this site, so no secret of the person is typed there";
+
 impl Browser {
+    fn may_type(&self, session: &str, site: &str) -> bool {
+        let mut tabs = self.tabs.borrow_mut();
+        let principal = tabs.get(session).map(|session| session.holder.principal().to_owned());
+        principal.is_some_and(|principal| tabs.scripts().may_type(&principal, site))
+    }
+
     /// Puts the secrets that a call names in their places.
     ///
     /// # Errors
@@ -52,6 +61,9 @@ impl Browser {
             let (Some(secret), Some(place)) = (kept.0.get(&key), arguments.pointer_mut(&at)) else {
                 continue;
             };
+            if !self.may_type(session, &site) {
+                return Err(denied("secret", SCRIPTED));
+            }
             self.tabs.borrow_mut().hide(session, &name, &secret.value);
             *place = json!({"secret": name, "site": site, "value": secret.value.expose()});
         }

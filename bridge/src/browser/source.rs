@@ -4,6 +4,7 @@
 //! keep a call open that the extension can no longer answer.
 
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,6 +15,7 @@ use harbor_ipc_proto::client::{SourceCall, SourceSession, SourceSessionEnded};
 use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::link::runner::Operation;
 use harbor_ipc_proto::source_id::SourceId;
+use harbor_policy::browser_tools::EVALUATE;
 use harbor_policy::consent::facts::{Holding, Reach};
 use harbor_policy::consent::{Names, Permit};
 use harbor_policy::slots::{Slot, Slots};
@@ -21,16 +23,17 @@ use harbor_policy::tabs::{Holder, MOST_TABS, NotYours, Session, TabEvent, Tabs};
 use serde_json::Value;
 use tokio::sync::Notify;
 
-use super::arguments;
+use super::arguments::{self, MAX_ARGUMENTS};
+use super::batch::Batch;
 use super::calls::{BrowserAnswer, BrowserCalls};
 use super::channel::ExtensionChannel;
 use super::files::{CarriedFile, ShownFiles};
 use super::parts::BrowserParts;
 use super::results::{checked, denied, failed, wrong};
-use super::tools::{DOWNLOADS, SESSION, WITH_FILES};
+use super::tools::{BATCH, DOWNLOADS, SESSION, WITH_FILES};
 use crate::alarm::Alarm;
 use crate::host::consent::requested_call::{About, RequestedCall};
-use crate::host::source::{Answering, DefaultTime, ToolSource};
+use crate::host::source::{Answering, DefaultTime, Steps, ToolSource};
 use crate::link::{Audience, CallError, EndReport, Failure, ServerAnswer, TimeLimit, ToolList};
 use crate::supervisor::{UnansweredReason, Unavailable};
 
@@ -40,10 +43,7 @@ const TIME: Duration = Duration::from_secs(60);
 /// Most calls at once, of all callers.
 const AT_ONCE: u32 = 64;
 
-/// The longest arguments, in bytes: a browser takes little in one message.
-const MAX_ARGUMENTS: usize = 256 * 1024;
-
-/// The same of a call that brings files: they go to the browser in pieces.
+/// The longest arguments of a call that brings files, in bytes: they go to the browser in pieces.
 const MAX_WITH_FILES: usize = 6 * 1024 * 1024;
 
 /// A browser.
@@ -55,8 +55,6 @@ pub(super) struct Browser {
     pub(super) kit: Rc<BrowserParts>,
     pub(super) tabs: Rc<RefCell<Tabs>>,
     pub(super) calls: Rc<BrowserCalls>,
-    /// The tools that it has.
-    list: Rc<ToolList>,
     /// The files of calls as they were judged.
     pub(super) shown_files: RefCell<ShownFiles>,
     /// Told when something has happened to a download.
@@ -64,6 +62,8 @@ pub(super) struct Browser {
     slots: Slots,
     alarm: Alarm,
     gone: Cell<bool>,
+    /// What it can do that not every browser can.
+    abilities: BTreeSet<String>,
 }
 
 impl Browser {
@@ -73,7 +73,7 @@ impl Browser {
         road: Rc<dyn ExtensionChannel>,
         kit: Rc<BrowserParts>,
         tabs: Rc<RefCell<Tabs>>,
-        list: Rc<ToolList>,
+        abilities: BTreeSet<String>,
     ) -> Rc<Self> {
         Rc::new(Self {
             id,
@@ -82,12 +82,12 @@ impl Browser {
             kit,
             tabs,
             calls: Rc::default(),
-            list,
             shown_files: RefCell::default(),
             downloaded: Notify::new(),
             slots: Slots::new(AT_ONCE),
             alarm: Alarm::default(),
             gone: Cell::new(false),
+            abilities,
         })
     }
 
@@ -210,6 +210,14 @@ impl Browser {
         };
         let tab = match self.prepare(name, &session, &mut arguments) {
             Ok(tab) => tab,
+            Err(refusal) => return Ok(refusal),
+        };
+        let limit = match name {
+            EVALUATE => self.may_evaluate((&holder, &session), tab, &mut arguments, limit).await,
+            _ => Ok(limit),
+        };
+        let limit = match limit {
+            Ok(left) => left,
             Err(refusal) => return Ok(refusal),
         };
         if let Err(refusal) = self.put_secrets_in(&session, tab, &mut arguments).await {
@@ -428,7 +436,7 @@ impl ToolSource for Browser {
     }
 
     fn tools(&self) -> Option<Rc<ToolList>> {
-        Some(self.list.clone())
+        Some(self.kit.tools.list(&self.kit.config.now().browser_groups, &self.abilities))
     }
 
     fn known_tools(&self) -> Option<Rc<ToolList>> {
@@ -459,6 +467,14 @@ impl ToolSource for Browser {
 
     fn files<'a>(self: Rc<Self>, wish: &'a RequestedCall<'a>) -> Answering<'a, Names> {
         Box::pin(async move { self.files_shown(wish).await })
+    }
+
+    fn steps(&self, tool: &str, arguments: &str) -> Option<Result<Box<dyn Steps>, Failure>> {
+        if tool != BATCH {
+            return None;
+        }
+        let schema = self.kit.tools.schema(BATCH)?;
+        Some(Batch::read(schema, arguments).map(|batch| Box::new(batch) as _))
     }
 
     fn default_time(&self) -> DefaultTime {

@@ -3,6 +3,8 @@
 //! Makes MCP's list of Harbor's own definitions (`policy/browser_tools`): no browser says what its tools are. Each tool takes
 //! a `tabId`, and none takes an argument that it does not name. Must never hold what a tool does: the extension or `session` owns that.
 
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
 use harbor_policy::browser_tools::DEFINITIONS;
@@ -34,33 +36,59 @@ pub(super) const LOOKS: [&str; 10] = [
     "browser_downloads",
 ];
 
-/// All tools, as MCP has them.
+/// The tool that stands for calls of others.
+pub(super) const BATCH: &str = "browser_batch";
+
+/// All tools, as MCP has them, and the lists of those that are offered.
 #[derive(Debug)]
 pub(super) struct Tools {
-    /// Each with the group of tools that it belongs to, if it is not every browser's.
-    all: Vec<(Option<String>, Tool)>,
+    all: Vec<DefinedTool>,
     schemas: Map<String, Value>,
+    /// The lists that were made so far, by which tools they have: whoever keeps a list sees by it that nothing has changed.
+    lists: RefCell<HashMap<Vec<bool>, Rc<ToolList>>>,
+}
+
+#[derive(Debug)]
+struct DefinedTool {
+    tool: Tool,
+    /// The group that the person switches on; none for the core.
+    group: Option<String>,
+    /// What the running browser has to be able to do for it.
+    needs: Option<String>,
 }
 
 impl Tools {
     pub fn new() -> Self {
         let defined: Vec<Value> = serde_json::from_str(DEFINITIONS).unwrap_or_default();
         let mut schemas = Map::new();
-        let mut tools = Vec::new();
-        for tool in &defined {
-            let name = tool["name"].as_str().unwrap_or_default();
-            let schema = schema(tool);
-            let group = tool["group"].as_str().map(ToOwned::to_owned);
-            tools.extend(of_mcp(name, tool, &schema).map(|made| (group, made)));
+        let mut all = Vec::new();
+        for definition in &defined {
+            let name = definition["name"].as_str().unwrap_or_default();
+            let schema = schema(definition);
+            let word = |member: &str| definition[member].as_str().map(str::to_owned);
+            let (group, needs) = (word("group"), word("needs"));
+            all.extend(of_mcp(name, definition, &schema).map(|tool| DefinedTool { tool, group, needs }));
             schemas.insert(name.to_owned(), schema);
         }
-        Self { all: tools, schemas }
+        Self { all, schemas, lists: RefCell::default() }
     }
 
-    /// The tools of a browser that can do these groups besides those of every browser.
-    pub fn list(&self, groups: &[String]) -> Rc<ToolList> {
-        let has = |group: &Option<String>| group.as_ref().is_none_or(|group| groups.contains(group));
-        Rc::new(self.all.iter().filter(|(group, _)| has(group)).map(|(_, tool)| tool.clone()).collect())
+    /// All tools, for their pins.
+    pub fn every(&self) -> ToolList {
+        self.all.iter().map(|defined| defined.tool.clone()).collect()
+    }
+
+    /// The tools of the core and of these groups that a browser with these abilities has.
+    pub fn list(&self, groups: &BTreeSet<String>, abilities: &BTreeSet<String>) -> Rc<ToolList> {
+        let is_offered = |defined: &DefinedTool| {
+            defined.group.as_ref().is_none_or(|group| groups.contains(group))
+                && defined.needs.as_ref().is_none_or(|ability| abilities.contains(ability))
+        };
+        let which: Vec<bool> = self.all.iter().map(is_offered).collect();
+        let offered = || self.all.iter().zip(&which).filter(|(_, offered)| **offered);
+        let made = || Rc::new(offered().map(|(defined, _)| defined.tool.clone()).collect());
+        let mut lists = self.lists.borrow_mut();
+        lists.entry(which.clone()).or_insert_with(made).clone()
     }
 
     /// The schema of a tool's arguments.
@@ -71,7 +99,7 @@ impl Tools {
 
 fn schema(tool: &Value) -> Value {
     let mut properties = tool["properties"].as_object().cloned().unwrap_or_default();
-    if tool["does"] != "session" {
+    if !matches!(tool["does"].as_str(), Some("session" | "steps")) {
         properties.insert("tabId".into(), json!({"type": "integer"}));
     }
     let mut schema = json!({"type": "object", "properties": properties, "additionalProperties": false});
@@ -84,6 +112,7 @@ fn schema(tool: &Value) -> Value {
 fn of_mcp(name: &str, tool: &Value, schema: &Value) -> Option<Tool> {
     let annotations = match tool["does"].as_str() {
         Some("reads") => json!({"readOnlyHint": true, "openWorldHint": true}),
+        Some("evaluates") => json!({"readOnlyHint": false, "destructiveHint": true, "openWorldHint": true}),
         Some("session") => json!({"readOnlyHint": true, "openWorldHint": false}),
         _ => json!({"readOnlyHint": false, "destructiveHint": false, "openWorldHint": true}),
     };
@@ -100,25 +129,25 @@ fn of_mcp(name: &str, tool: &Value, schema: &Value) -> Option<Tool> {
 
 #[cfg(test)]
 mod tests {
+    use harbor_policy::browser_tools::GROUPS;
+
     use super::*;
 
     /// The names of the tools of every browser.
     const NAMES: &str = "tabs navigate navigate_back snapshot find read click hover type press_key select_option fill_form drag \
                          scroll wait_for handle_dialog take_screenshot console_messages network_requests network_request resize \
-                         close session file_upload drop";
+                         close session file_upload drop batch";
+
+    fn core() -> Rc<ToolList> {
+        Tools::new().list(&BTreeSet::new(), &BTreeSet::new())
+    }
 
     #[test]
     fn the_tools_are_there_and_small() {
-        let tools = Tools::new();
-        let named = |groups: &[String]| -> Vec<String> {
-            tools.list(groups).iter().map(|tool| tool.name.to_string()).collect()
-        };
-        let mut expected: Vec<_> = NAMES.split_whitespace().map(|name| format!("browser_{name}")).collect();
-        assert_eq!(named(&[]), expected);
-        expected.push(DOWNLOADS.to_owned());
-        assert_eq!(named(&["files".to_owned()]), expected);
-        let whole: Vec<_> =
-            tools.list(&["files".to_owned()]).iter().map(|tool| tool.whole().into_string()).collect();
+        let names: BTreeSet<_> = core().iter().map(|tool| tool.name.to_string()).collect();
+        let expected: BTreeSet<_> = NAMES.split_whitespace().map(|name| format!("browser_{name}")).collect();
+        assert_eq!(names, expected);
+        let whole: Vec<_> = core().iter().map(|tool| tool.whole().into_string()).collect();
         let bytes = format!(r#"{{"tools":[{}]}}"#, whole.join(",")).len();
         assert!(bytes <= 16 * 1024, "{bytes}");
     }
@@ -126,10 +155,11 @@ mod tests {
     #[test]
     fn each_takes_a_tab_and_nothing_unknown() {
         let tools = Tools::new();
-        for tool in tools.list(&["files".to_owned()]).iter() {
+        for tool in tools.every().iter() {
             let schema = tools.schema(&tool.name).unwrap();
             assert_eq!(schema["additionalProperties"], false, "{}", tool.name);
-            assert_eq!(schema["properties"]["tabId"].is_object(), &*tool.name != SESSION, "{}", tool.name);
+            let is_in_tab = ![SESSION, BATCH].contains(&&*tool.name);
+            assert_eq!(schema["properties"]["tabId"].is_object(), is_in_tab, "{}", tool.name);
             let required = schema["required"].as_array().cloned().unwrap_or_default();
             assert!(required.iter().all(|name| schema["properties"][name.as_str().unwrap()].is_object()));
             assert!(
@@ -137,6 +167,21 @@ mod tests {
                 "{}",
                 tool.name
             );
+        }
+    }
+
+    #[test]
+    fn a_group_is_there_where_it_is_switched_on_and_can_be_done() {
+        let tools = Tools::new();
+        let set = |words: &[&str]| words.iter().map(ToString::to_string).collect::<BTreeSet<_>>();
+        let has = |groups: &[&str], abilities: &[&str], name: &str| {
+            tools.list(&set(groups), &set(abilities)).get(name).is_some()
+        };
+        assert!(!has(&[], &[], "browser_verify_value") && has(&["testing"], &[], "browser_verify_value"));
+        assert!(Rc::ptr_eq(&tools.list(&set(&[]), &set(&[])), &tools.list(&set(&["other"]), &set(&[]))));
+        for defined in &tools.all {
+            let is_known = |group: &String| GROUPS.contains(&group.as_str());
+            assert!(defined.group.as_ref().is_none_or(is_known), "{}", defined.tool.name);
         }
     }
 }

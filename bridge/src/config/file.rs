@@ -22,6 +22,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use harbor_ipc_proto::server_id::{RULE, ServerId};
+use harbor_policy::browser_tools::{GROUP_RULE, GROUPS};
 use harbor_policy::origin::Origin;
 use harbor_policy::secret_store::Choice;
 use harbor_policy::tabs::uploads::{DIRECTORY_RULE, UploadDirectories};
@@ -136,6 +137,10 @@ const BROWSER: &[Key<HostConfig>] = &[
     Key::texts("uploads", DIRECTORY_RULE, |host, texts| {
         let parsed = UploadDirectories::parse(texts.iter().copied());
         parsed.map(|directories| host.sites.uploads = directories).is_some()
+    }),
+    Key::texts("groups", GROUP_RULE, |host, texts| {
+        host.browser_groups = texts.iter().map(ToString::to_string).collect();
+        texts.iter().all(|group| GROUPS.contains(group))
     }),
 ];
 

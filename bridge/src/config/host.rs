@@ -2,7 +2,7 @@
 //!
 //! Owns the defaults and what is inherited. Must never be out of range: `file` checks what it puts in here.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -48,6 +48,8 @@ pub struct HostConfig {
     pub catalog: CatalogConfig,
     /// The sites that no tool opens in the person's browser.
     pub sites: Sites,
+    /// The groups of browser tools that are switched on.
+    pub browser_groups: BTreeSet<String>,
     /// The settings for the place of secrets.
     pub secrets: SecretsConfig,
     /// The parts of the page API that web pages have.
@@ -142,6 +144,7 @@ impl Default for HostConfig {
             client_document: None,
             catalog: CatalogConfig::default(),
             sites: Sites::default(),
+            browser_groups: BTreeSet::new(),
             secrets: SecretsConfig::default(),
             pages: PagesConfig::default(),
             every_origin: OriginLimits::DEFAULT,

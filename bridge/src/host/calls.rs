@@ -105,10 +105,10 @@ impl AdmittedCall {
 
 /// A call that has come and is noted. Nothing has been done for it yet.
 pub struct NotedCall {
-    caller: Caller,
-    call: ToolCall,
+    pub(super) caller: Caller,
+    pub(super) call: ToolCall,
     /// The note; or the error for a caller that is only told that the source is at rest.
-    note: Result<CallNote, ErrorBody>,
+    pub(super) note: Result<CallNote, ErrorBody>,
 }
 
 impl Host {
@@ -140,25 +140,23 @@ impl Host {
     ///
     /// # Errors
     /// Why there is no result.
-    pub async fn call_tool(&self, noted: NotedCall) -> Result<ToolAnswer, ErrorBody> {
-        let called = self.make_call(noted).await;
+    pub async fn call_tool(self: &Rc<Self>, noted: NotedCall) -> Result<ToolAnswer, ErrorBody> {
+        let called = match self.steps_of(&noted.call) {
+            Some(steps) => Box::pin(self.call_in_steps(noted, steps)).await,
+            None => self.make_call(noted).await,
+        };
         if called.is_ok() && self.trail.is_required() {
             Box::pin(self.trail.written()).await?;
         }
         called
     }
 
-    async fn make_call(&self, NotedCall { caller, call, note }: NotedCall) -> Result<ToolAnswer, ErrorBody> {
+    pub(super) async fn make_call(
+        &self,
+        NotedCall { caller, call, note }: NotedCall,
+    ) -> Result<ToolAnswer, ErrorBody> {
         let note = note?;
-        if let Caller::Origin(asker) = &caller
-            && let Err(refusal) = self.may_call(asker, &call)
-        {
-            let let_in = self.let_in(&call.wish(&caller), asker, call.consent.form.clone(), refusal).await;
-            if let Err(error) = let_in {
-                Box::pin(note.refused(&error)).await;
-                return Err(error);
-            }
-        }
+        self.may_begin(&caller, &call, &note).await?;
         let hears = remarks_audience::hears(&caller, call.run_id.is_some());
         let (mut way, mut answer) = self.put_to_source(&caller, &call, &note).await?;
         if wants_other_headers(&answer) && way.source.clone().relisted(&mut way.limit).await {
@@ -168,6 +166,25 @@ impl Host {
             (way, answer) = self.put_to_source(&caller, &call, &note).await?;
         }
         told(way, note, answer, call.arguments.as_str(), hears).await
+    }
+
+    /// Checks that the caller has the permission for the call; the person may give it now.
+    pub(super) async fn may_begin(
+        &self,
+        caller: &Caller,
+        call: &ToolCall,
+        note: &CallNote,
+    ) -> Result<(), ErrorBody> {
+        if let Caller::Origin(asker) = caller
+            && let Err(refusal) = self.may_call(asker, call)
+        {
+            let let_in = self.let_in(&call.wish(caller), asker, call.consent.form.clone(), refusal).await;
+            if let Err(error) = let_in {
+                Box::pin(note.refused(&error)).await;
+                return Err(error);
+            }
+        }
+        Ok(())
     }
 
     /// Asks the source, once everything lets the call be made.
@@ -314,7 +331,7 @@ impl Host {
     }
 
     /// The source, unless it is already known that the tool cannot be called there.
-    fn resolve(&self, caller: &Caller, call: &ToolCall) -> Result<Rc<dyn ToolSource>, ErrorBody> {
+    pub(super) fn resolve(&self, caller: &Caller, call: &ToolCall) -> Result<Rc<dyn ToolSource>, ErrorBody> {
         let source = self.sources.get(&call.source).ok_or_else(|| match caller {
             _ if call.source.kind() == SourceKind::Browser => errors::no_browser(&call.source),
             Caller::Owner(..) => self.unknown(&call.source),
@@ -328,7 +345,7 @@ impl Host {
 
     /// The call's time limit: the call's own, else the source's from the configuration, else the
     /// definition's, else the origin's.
-    fn time_limit_of(
+    pub(super) fn time_limit_of(
         &self,
         call: &ToolCall,
         source: &dyn ToolSource,
@@ -373,7 +390,7 @@ impl Host {
     }
 
     /// The hash of the tool, if it may be called. If a source's tools cannot be listed, only the owner may call them.
-    fn tool_as_it_is(
+    pub(super) fn tool_as_it_is(
         &self,
         caller: &Caller,
         source: &dyn ToolSource,

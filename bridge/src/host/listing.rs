@@ -9,6 +9,7 @@ use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{OffersView, UsableServer};
 use harbor_ipc_proto::json::{Json, Pieces};
 use harbor_ipc_proto::source_id::{SourceId, SourceKind};
+use harbor_policy::browser_tools::is_by_name;
 use harbor_policy::grants::{SourceView, View};
 use harbor_policy::lifecycle::State;
 use harbor_policy::limiter::CallLimits;
@@ -81,7 +82,8 @@ impl Host {
             for (tool, descriptor) in written.tools() {
                 if sight.has(tool) {
                     tools.push(written.descriptors(), descriptor);
-                } else if let Some(tool) = written.get(tool).filter(|_| asks_first) {
+                } else if let Some(tool) = written.get(tool).filter(|_| asks_first && !is_by_name(&id, tool))
+                {
                     let marked = asking_first(&*source, tool);
                     let whole = 0..marked.len();
                     tools.push(&marked, whole);

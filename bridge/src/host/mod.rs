@@ -43,6 +43,7 @@ mod server_views;
 mod settling;
 pub mod source;
 mod status;
+mod stepping;
 mod suspended;
 mod tool_call;
 mod traced;

@@ -16,6 +16,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
+use harbor_ipc_proto::client::envelope::ErrorBody;
+use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::link::runner::Operation;
 use harbor_ipc_proto::source_id::SourceId;
 use harbor_policy::consent::facts::Holding;
@@ -23,7 +25,7 @@ use harbor_policy::consent::{Names, Permit};
 use harbor_policy::slots::Slot;
 
 use super::consent::requested_call::{About, RequestedCall};
-use crate::link::{Audience, ServerAnswer, TimeLimit, ToolList};
+use crate::link::{Audience, Failure, ServerAnswer, TimeLimit, ToolList};
 use crate::supervisor::{
     NoInstance, RemarkedOutcome, Server, Supervisor, UnansweredReason, Unavailable, User,
 };
@@ -38,6 +40,21 @@ pub struct DefaultTime {
     pub timeout: Duration,
     /// True if the person has set it for this source; then no setting of an origin changes it.
     pub is_set: bool,
+}
+
+/// The calls that one call stands for, made one after the other.
+pub trait Steps {
+    /// The next call, a tool of the same source and its arguments. None once nothing is left, or one has ended all.
+    fn next(&mut self) -> Option<(Arc<str>, String)>;
+
+    /// Takes what came of it.
+    fn take(&mut self, came: Result<Json, ErrorBody>);
+
+    /// No time is left for the calls that have not been made.
+    fn run_out(&mut self);
+
+    /// MCP's CallToolResult of all of it.
+    fn whole(self: Box<Self>) -> Json;
 }
 
 /// Something that has tools.
@@ -107,6 +124,11 @@ pub trait ToolSource: Debug {
     /// about first.
     fn files<'a>(self: Rc<Self>, _wish: &'a RequestedCall<'a>) -> Answering<'a, Names> {
         Box::pin(std::future::ready(Names::new()))
+    }
+
+    /// The calls that a call stands for. None if it is one call itself.
+    fn steps(&self, _tool: &str, _arguments: &str) -> Option<Result<Box<dyn Steps>, Failure>> {
+        None
     }
 
     /// Its name, if it is an instance.

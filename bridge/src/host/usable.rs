@@ -6,6 +6,7 @@
 use harbor_ipc_proto::client::Supervision;
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::source_id::{SourceId, SourceKind};
+use harbor_policy::browser_tools::is_by_name;
 use harbor_policy::consent::facts::Effect;
 use harbor_policy::curated;
 use harbor_policy::scope::Scope;
@@ -60,7 +61,7 @@ impl Host {
             None => source.kind() == SourceKind::Server,
             Some(only) => only.iter().any(|named| named == source.as_str()),
         };
-        self.usable_where(|source, _| is_meant(source))
+        self.usable_where(|source, tool| is_meant(source) && !is_by_name(source, tool))
     }
 
     /// The tools that an origin may call; if some are named as `source/tool`, only those.

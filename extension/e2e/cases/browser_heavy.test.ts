@@ -34,6 +34,8 @@ const PAGES: { [path: string]: string } = {
   </script>`,
 };
 
+PAGES["/frames"] = `<title>Frames</title>${Array.from({ length: 100 }, (_, at) => `<iframe width=80 height=30 srcdoc="<button onclick=&quot;parent.document.title += ' ${at}'&quot;>Frame ${at}</button>"></iframe>`).join("")}`;
+
 const answers: Answers = (path) => ({ html: PAGES[path] ?? `<!doctype html><title>${path}</title><h1>This is ${path}</h1>` });
 
 /** What a call gives, and that it does so soon. */
@@ -115,6 +117,17 @@ const CASES: Case[] = [
         assert.ok(length < MOST_CHARS, `${tool}: ${length}: ${text.slice(0, 300)}`);
         if (tool !== "session") assert.match(text, /page-text/, tool);
       }
+    },
+  },
+  {
+    name: "a page of a hundred frames is read whole, and used in the last of them",
+    async run(mcp, open) {
+      const tabId = await open("/frames");
+      const { text } = await soon(mcp.call("browser_snapshot", { tabId }));
+      const target = /button "Frame 99" \[ref=(\w+)\]/.exec(text)?.[1];
+      assert.equal(text.match(/button "Frame \d+"/g)?.length, 100, text.slice(0, 500));
+      const clicked = await soon(mcp.call("browser_click", { target, tabId }));
+      assert.ok(!clicked.isError && clicked.structured["page"].title === "Frames 99", clicked.text);
     },
   },
 ];

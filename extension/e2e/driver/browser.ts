@@ -47,7 +47,8 @@ export interface Browser {
   close(): Promise<void>;
 }
 
-export type Managed = "disable" | "enable" | "reload" | "remove";
+/** `scripts`: Chromium's switch that lets it run scripts in pages. */
+export type Managed = "disable" | "enable" | "reload" | "remove" | "scripts";
 
 /** What a browser is started with. */
 export interface Start {

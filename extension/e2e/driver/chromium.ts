@@ -293,7 +293,8 @@ class Chromium implements Browser {
       return;
     }
     const page = await this.open("chrome://extensions/");
-    const call = what === "reload" ? "developerPrivate.reload(id)" : `management.setEnabled(id, ${what === "enable"})`;
+    const calls = { reload: "developerPrivate.reload(id)", scripts: "developerPrivate.updateExtensionConfiguration({ extensionId: id, userScriptsAccess: true })" };
+    const call = what === "reload" || what === "scripts" ? calls[what] : `management.setEnabled(id, ${what === "enable"})`;
     // As with whoever loads unpacked extensions: else one that is loaded again stays switched off.
     const mode = "developerPrivate.updateProfileConfiguration({ inDeveloperMode: true })";
     await page.run(`const id = "${id}"; await chrome.${mode}; await chrome.${call}`);

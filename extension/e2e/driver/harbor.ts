@@ -40,6 +40,11 @@ export class Harbor {
     return harbor;
   }
 
+  /** Writes config.toml anew. */
+  async configure(config: string): Promise<void> {
+    await writeFile(join(this.dir, "home", ".harbor", "config.toml"), config, { mode: 0o600 });
+  }
+
   /** Runs `harbor ARGS…`; what it prints. */
   async cli(...args: string[]): Promise<string> {
     return (await run(join(BIN, "harbor"), args, { env: this.env, cwd: this.dir })).stdout;

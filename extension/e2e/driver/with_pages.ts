@@ -12,7 +12,9 @@ export async function withPages(name: Browser["name"], place: string): Promise<s
   await cp(join(__ROOT__, "dist", `harbor-${name}`), place, { recursive: true });
   const file = join(place, "manifest.json");
   const { optional_permissions, optional_host_permissions, ...made } = JSON.parse(await readFile(file, "utf8"));
-  const granted = { permissions: [...made.permissions, ...optional_permissions], host_permissions: optional_host_permissions };
+  // Firefox gives this one only where it is asked for.
+  const [asked, given] = name === "firefox" ? [["userScripts"], optional_permissions.filter((one: string) => one !== "userScripts")] : [[], optional_permissions];
+  const granted = { permissions: [...made.permissions, ...given], host_permissions: optional_host_permissions, ...(asked.length === 0 ? {} : { optional_permissions: asked }) };
   await writeFile(file, JSON.stringify({ ...made, ...granted }));
   return place;
 }

@@ -39,6 +39,8 @@ export interface Hand {
   without(text: string): string;
   /** A piece of the nth file that the call carries, base64: none at its end. */
   piece(nth: number, offset: number): Promise<string>;
+  /** The page API of a tab's documents answers nothing until they are loaded anew. */
+  closeApi(tabId: number): Promise<void>;
   /** Gives a tab to the person. */
   release(tabId: number): Promise<void>;
 }

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { ClosedTabs } from "./closed_tabs.ts";
 import { BrowserSource } from "./source.ts";
 
 /** A browser that lets pages be used, and in which nothing happens; `downloads`: whether it lets them be followed. */
@@ -16,7 +17,7 @@ function quietBrowser(permissions: { downloads: boolean; changed?: () => void })
 
 /** A bridge that answers when the test does: each request with the way to answer it, in order. */
 function waitingBridge() {
-  const asked: { type: string; source_id?: string; groups?: string[]; resolve(reply: object): void; reject(error: Error): void }[] = [];
+  const asked: { type: string; source_id?: string; abilities?: string[]; resolve(reply: object): void; reject(error: Error): void }[] = [];
   const waiting: (() => void)[] = [];
   const bridge = {
     state: { is: "ready" } as const,
@@ -40,7 +41,7 @@ function waitingBridge() {
 function made(permissions: { downloads: boolean; changed?: () => void } = { downloads: false }) {
   quietBrowser(permissions);
   const { bridge, next, left } = waitingBridge();
-  return { source: new BrowserSource(bridge, "", async () => undefined, { get: async () => undefined, set: async () => undefined }), next, left };
+  return { source: new BrowserSource(bridge, "", async () => undefined, { get: async () => undefined, set: async () => undefined }, new ClosedTabs({ get: async () => undefined, set: async () => undefined })), next, left };
 }
 
 test("switched off while it is being registered, it is off", async () => {
@@ -68,21 +69,18 @@ test("where registering is refused, the switch says so, and the next one registe
   assert.equal(source.id, "browser");
 });
 
-test("where the person lets downloads be followed, it is registered anew with that group", async () => {
+test("where the person lets downloads be followed, it is registered anew with that ability", async () => {
   const permissions: { downloads: boolean; changed?: () => void } = { downloads: false };
   const { source, next, left } = made(permissions);
   const on = source.switch(true);
   const first = await next();
-  assert.deepEqual([first.type, first.groups], ["source_register", []]);
+  assert.deepEqual([first.type, first.abilities], ["source_register", []]);
   first.resolve({ source_id: "browser" });
   await on;
   permissions.downloads = true;
   permissions.changed?.();
-  const gone = await next();
-  assert.equal(gone.type, "source_unregister");
-  gone.resolve({});
   const again = await next();
-  assert.deepEqual([again.type, again.groups], ["source_register", ["files"]]);
+  assert.deepEqual([again.type, again.abilities], ["source_register", ["downloads"]]);
   again.resolve({ source_id: "browser" });
   await source.switch(true);
   assert.deepEqual([source.id, left], ["browser", []]);

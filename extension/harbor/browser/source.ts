@@ -7,13 +7,14 @@
 // bridge says both.
 
 import type { Store } from "../../shared/browser/api.ts";
-import { type TabView, listen, mayUsePages, onPermissions, reload, tabOf } from "../../shared/browser/tabs.ts";
+import { type TabView, isGoneBackTo, listen, mayRunScripts, mayUsePages, onPermissions, reload, tabOf } from "../../shared/browser/tabs.ts";
 import { listenToDownloads, mayFollowDownloads } from "../../shared/browser/downloads.ts";
 import type { NativeClient } from "../../shared/native/client.ts";
 import type { Fields } from "../../shared/ports/wire.ts";
 import { type Call, DeniedError, ToolError, needed, parseCall } from "./call.ts";
 import { Closed, Documents, Silent, WentAway, closed } from "./documents.ts";
 import { Downloads } from "./downloads.ts";
+import type { ClosedTabs } from "./closed_tabs.ts";
 import { Early } from "./early.ts";
 import { type Hand, LOAD_MS } from "./hand.ts";
 import { keptBy } from "./kept.ts";
@@ -29,7 +30,7 @@ import { Watch } from "./watch.ts";
 type Bridge = Pick<NativeClient, "request" | "watch" | "onState" | "onPush" | "state">;
 
 /** Asks the person whether a client may open a site; nothing where they do not answer. */
-export type AskAboutSite = (client: string, host: string, signal: AbortSignal) => Promise<boolean | undefined>;
+export type AskAboutSite = (client: string, host: string, wish: "open" | "evaluate", signal: AbortSignal) => Promise<boolean | undefined>;
 
 interface Session {
   last?: string;
@@ -39,6 +40,7 @@ interface Session {
 
 /** What the bridge calls it when the person is to be asked about a site. */
 const ASK_SITE = "ask_site";
+const ASK_EVALUATE = "ask_evaluate";
 
 /** Tools that need no tab to be there. */
 const WITHOUT_TAB = new Set(["browser_tabs"]);
@@ -59,6 +61,8 @@ export class BrowserSource {
   readonly #members: Members;
   readonly #early = new Early();
   readonly #downloads: Downloads;
+  readonly #closed: ClosedTabs;
+  #abilities = "";
   #sourceId: string | undefined;
   #changed: () => void = () => undefined;
   readonly #typed = new Typed();
@@ -67,21 +71,27 @@ export class BrowserSource {
   #listening = false;
   #followsDownloads = false;
   /** What it was registered with besides the tools of every browser. */
-  #groups: string[] = [];
   #unwatch: (() => void) | undefined;
 
   /** `store`: outlives the background. */
-  constructor(bridge: Bridge, name: string, ask: AskAboutSite, store: Store) {
+  constructor(bridge: Bridge, name: string, ask: AskAboutSite, store: Store, closed: ClosedTabs) {
     this.#bridge = bridge;
+    this.#closed = closed;
     this.#name = name;
     this.#ask = ask;
     this.#watch = new Watch({
       setsOut: (session, tabId, url) => this.#places.setsOut(session, tabId, url),
       committed: (session, tabId, frameId, url, isFirst) => this.#committed(session, tabId, frameId, url, isFirst),
-      opened: (session, tabId, openerId, url) => void this.#members.opened(session, tabId, openerId, url),
+      opened: (session, tabId, openerId, url) => {
+        void this.#closed.opened(tabId, openerId);
+        void this.#members.opened(session, tabId, openerId, url);
+      },
       closed: (session, tabId) => this.#members.closed(session, tabId),
       replaced: (session, tabId, before) => void this.#members.replaced(session, tabId, before),
-      elsewhere: (tabId, frameId, url) => void this.#early.leave(tabId, frameId, url).catch(() => undefined),
+      elsewhere: (tabId, frameId, url) => {
+        void this.#early.leave(tabId, frameId, url).catch(() => undefined);
+        if (frameId === 0) void this.#closed.committed(tabId, isGoneBackTo(tabId));
+      },
       hosts: (hosts) => this.#early.follow(hosts),
       left: (session, tabId, groupId) => this.#members.left(session, tabId, groupId),
       joined: (tabId, groupId) => void this.#members.joined(tabId, groupId),
@@ -124,6 +134,11 @@ export class BrowserSource {
     await this.#follow();
   }
 
+  /** Looks again what it can do: Chromium tells nobody of its switch for scripts. */
+  refresh(): Promise<void> {
+    return this.#follow();
+  }
+
   /** What the bridge calls it, while it is registered there. */
   get id(): string | undefined {
     return this.#sourceId;
@@ -164,8 +179,8 @@ export class BrowserSource {
       void this.#early.follow([]);
       listen(this.#watch);
     }
-    const groups = wanted && (await mayFollowDownloads()) ? ["files"] : [];
-    if (groups.includes("files") && !this.#followsDownloads) {
+    const abilities = wanted ? await abilitiesNow() : [];
+    if (abilities.includes("downloads") && !this.#followsDownloads) {
       this.#followsDownloads = true;
       listenToDownloads(this.#downloads);
     }
@@ -175,15 +190,11 @@ export class BrowserSource {
       for (const call of this.#calls.values()) call.abort(new ToolError("Harbor has ended"));
       return;
     }
-    // The person has let it do more, or less.
-    if (wanted && this.#sourceId !== undefined && groups.join() !== this.#groups.join()) {
-      await this.#bridge.request("source_unregister", { source_id: this.#sourceId });
-      this.#sourceId = undefined;
-    }
-    if (wanted && this.#sourceId === undefined) {
-      const { source_id } = await this.#bridge.request("source_register", { kind: "browser", name: this.#name, groups });
+    // The person has let it do more, or less: it is registered anew.
+    if (wanted && (this.#sourceId === undefined || abilities.join() !== this.#abilities)) {
+      this.#abilities = abilities.join();
+      const { source_id } = await this.#bridge.request("source_register", { kind: "browser", name: this.#name, abilities });
       this.#sourceId = source_id;
-      this.#groups = groups;
     } else if (!wanted && this.#sourceId !== undefined) {
       const source_id = this.#sourceId;
       this.#sourceId = undefined;
@@ -221,7 +232,7 @@ export class BrowserSource {
   }
 
   async #answer(call: Call, signal: AbortSignal): Promise<ToolResult> {
-    if (call.tool_name === ASK_SITE) return this.#answerOf(call, signal);
+    if (call.tool_name === ASK_SITE || call.tool_name === ASK_EVALUATE) return this.#answerOf(call, signal);
     const tool = TOOLS.get(call.tool_name);
     if (tool === undefined) throw new ToolError(`this browser has no tool ${call.tool_name}`);
     this.#noted(call);
@@ -236,6 +247,7 @@ export class BrowserSource {
       without: (text) => this.#without(call, text),
       piece: async (file, offset) => (await this.#bridge.request("source_file", { call_id: call.call_id, file, offset })).data,
       release: (tabId) => this.#members.release(tabId),
+      closeApi: (tabId) => this.#closed.close(tabId, this.#watch.tabsOf(call.session_id)),
     };
     this.#downloads.acts(tab.id);
     const outcome = await tool(hand).catch((error: unknown) => outcomeOf(error));
@@ -248,7 +260,7 @@ export class BrowserSource {
 
   /** The person's answer about a site, for the bridge. */
   async #answerOf(call: Call, signal: AbortSignal): Promise<ToolResult> {
-    const allowed = await this.#ask(call.session.label, needed(call.arguments, "host"), signal);
+    const allowed = await this.#ask(call.session.label, needed(call.arguments, "host"), call.tool_name === ASK_EVALUATE ? "evaluate" : "open", signal);
     return { content: [], structuredContent: allowed === undefined ? {} : { allowed } };
   }
 
@@ -262,7 +274,9 @@ export class BrowserSource {
     ];
     const all = await this.#toldOf(call.session_id);
     const tabs = all.map(({ id, url, title }) => ({ id, url, title, current: id === here?.id }));
-    return resultOf(outcome, { ...(here === undefined ? {} : { tab: here }), tabs, events }, crypto.randomUUID(), (text) => this.#without(call, text));
+    const unplanned = dialogs.filter(({ kind, planned }) => /^(alert|confirm|prompt)$/.test(kind) && !planned).length;
+    const counted = unplanned === 0 ? outcome : { ...outcome, structured: { ...outcome.structured, dialogs: unplanned } };
+    return resultOf(counted, { ...(here === undefined ? {} : { tab: here }), tabs, events }, crypto.randomUUID(), (text) => this.#without(call, text));
   }
 
   /** Whether a call may use documents from somewhere. */
@@ -332,6 +346,7 @@ export class BrowserSource {
     void this.#early.begin(tabId, frameId).catch(() => undefined);
     this.#documents.secrets.left(tabId, frameId);
     if (frameId !== 0) return;
+    void this.#closed.committed(tabId, isGoneBackTo(tabId));
     const verdict = this.#places.commits(session, tabId, url);
     if (!isFirst) void verdict.then(({ allowed }) => this.#watch.note(tabId, allowed ? `went to ${url}` : "was led to an address that is not allowed, and has left it"));
   }
@@ -371,4 +386,10 @@ function failed(error: unknown): ToolResult {
   const text = error instanceof ToolError ? error.message : "the browser could not do this";
   if (!(error instanceof ToolError)) console.error("a browser tool failed", error);
   return { content: [{ type: "text", text }], structuredContent: { result: text }, isError: true };
+}
+
+/** What this browser can do now that not every browser can. */
+async function abilitiesNow(): Promise<string[]> {
+  const [downloads, evaluate] = await Promise.all([mayFollowDownloads(), mayRunScripts()]);
+  return [...(downloads ? ["downloads"] : []), ...(evaluate ? ["evaluate"] : [])];
 }

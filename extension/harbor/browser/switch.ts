@@ -4,7 +4,7 @@
 
 import type { Store } from "../../shared/browser/api.ts";
 import { mayFollowDownloads } from "../../shared/browser/downloads.ts";
-import { mayUsePages } from "../../shared/browser/tabs.ts";
+import { mayRunScripts, mayUsePages } from "../../shared/browser/tabs.ts";
 import type { Fields } from "../../shared/ports/wire.ts";
 import type { BrowserSource } from "./source.ts";
 
@@ -24,6 +24,8 @@ export interface BrowserToolsView {
   permitted: boolean;
   /** Whether clients may see what their tabs download; has to be asked for by a click, too. */
   downloads: boolean;
+  /** Whether apps can run scripts in pages, where they were granted that. */
+  scripts: boolean;
   /** By which name clients are granted its tools; absent while the bridge does not have them. */
   source?: string;
   sessions: SessionView[];
@@ -58,11 +60,18 @@ export class BrowserTools {
       await this.#source.switch(on);
     }
     if (stop !== undefined) await this.#source.stop(stop);
+    await this.#source.refresh();
     return this.#view();
   }
 
   async #view(): Promise<BrowserToolsView> {
-    const view = { on: (await this.#store.get(KEY)) === true, permitted: await mayUsePages(), downloads: await mayFollowDownloads(), sessions: await this.#source.sessions() };
+    const view = {
+      on: (await this.#store.get(KEY)) === true,
+      permitted: await mayUsePages(),
+      downloads: await mayFollowDownloads(),
+      scripts: await mayRunScripts(),
+      sessions: await this.#source.sessions(),
+    };
     return this.#source.id === undefined ? view : { ...view, source: this.#source.id };
   }
 }

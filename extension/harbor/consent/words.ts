@@ -32,7 +32,8 @@ interface WishWords {
 }
 
 /** The sentence behind the site's address: what it wants, in words of ours, and the names, which are others'. */
-export function wishWords({ scopes, servers, named, call, site }: Pick<QuestionView, "scopes" | "servers" | "named" | "call" | "site">): WishWords {
+export function wishWords({ scopes, servers, named, call, site, scripts }: Pick<QuestionView, "scopes" | "servers" | "named" | "call" | "site" | "scripts">): WishWords {
+  if (site !== undefined && scripts) return { words: "wants to run scripts of its own in your browser. It may read and do all that you can on ", names: [site], rest: ", passwords in fields included" };
   if (site !== undefined) return { words: "uses your browser, and wants to open ", names: [site], rest: "" };
   if (call !== undefined) return { words: actWords(call), names: [call.tool], rest: "" };
   const ofModels = modelWish(scopes);
@@ -121,7 +122,8 @@ function callWords({ who, reason, tool }: Approval): string {
 }
 
 /** What allowing means. */
-export function meansWords({ scopes, call, site }: Pick<QuestionView, "scopes" | "call" | "site">): string {
+export function meansWords({ scopes, call, site, scripts }: Pick<QuestionView, "scopes" | "call" | "site" | "scripts">): string {
+  if (scripts) return "Your answer holds for this app on this site, until the browser or Harbor ends. Where its scripts have run, the page cannot use Harbor until it is loaded anew.";
   if (site !== undefined) return "You wanted to be asked about this site (askFirst in config.toml). Your answer holds while this app works in your browser. If you allow it, it reads and acts there as you, where you are signed in.";
   if (call !== undefined) return callWords(call);
   const runs = scopes.includes("mcp:tools.call");

@@ -43,6 +43,41 @@ const viewOf = (tab: chrome.tabs.Tab): TabView => ({
   ...lossOf(tab),
 });
 
+/** What scripts of clients in pages need besides; both browsers leave that to the person. */
+const SCRIPT_PERMISSIONS = { permissions: ["userScripts"] } as unknown as chrome.permissions.Permissions;
+
+/** Has to be called from a click. */
+export const askForScripts = (): Promise<boolean> => chrome.permissions.request(SCRIPT_PERMISSIONS);
+
+interface UserScripts {
+  execute?(injection: object): Promise<{ result?: unknown; error?: unknown }[]>;
+  getScripts(): Promise<unknown>;
+}
+
+const userScripts = (): UserScripts | undefined => (chrome as unknown as { userScripts?: UserScripts }).userScripts;
+
+/** Whether scripts of clients can run: the permission is there, and in Chromium the person has switched on "Allow User Scripts" for the extension. */
+export async function mayRunScripts(): Promise<boolean> {
+  if (!(await chrome.permissions.contains(SCRIPT_PERMISSIONS).catch(() => false))) return false;
+  // Chromium has the interface without the switch, and refuses each call.
+  const areAllowed = await userScripts()?.getScripts().then(() => true, () => false);
+  return areAllowed === true && typeof userScripts()?.execute === "function";
+}
+
+/** The document that a frame shows now, and where it is from, by its own world's word. */
+export async function documentIn(tabId: number, frameId: number): Promise<{ id: string; origin: string } | undefined> {
+  const func = () => self.origin;
+  const [found] = await chrome.scripting.executeScript({ target: { tabId, frameIds: [frameId] }, func, injectImmediately: true });
+  return found?.documentId === undefined || typeof found.result !== "string" ? undefined : { id: found.documentId, origin: found.result };
+}
+
+/** Runs code in the page's own world of a document, and of no other one; what it gives, or resolves with. */
+export async function runCode(tabId: number, documentId: string, code: string): Promise<unknown> {
+  const [found] = (await userScripts()?.execute?.({ target: { tabId, documentIds: [documentId] }, js: [{ code }], world: "MAIN", injectImmediately: true })) ?? [];
+  if (found?.error !== undefined) throw found.error instanceof Error ? found.error : new Error(String(found.error));
+  return found?.result;
+}
+
 export const mayUsePages = (): Promise<boolean> => chrome.permissions.contains(TOOL_PERMISSIONS as chrome.permissions.Permissions);
 
 /** Has to be called from a click. */
@@ -185,6 +220,9 @@ export async function framesOf(tabId: number): Promise<FrameView[]> {
 
 /** Tabs whose page came back out of the browser's memory: Chromium names no frames of such a page. */
 const restored = new Set<number>();
+
+/** True if the page of a tab came back out of the browser's memory, or was gone back to. */
+export const isGoneBackTo = (tabId: number): boolean => restored.has(tabId);
 
 /** How long frames are waited for that the browser does not name, in milliseconds. */
 const FRAMES_MS = 1_000;

@@ -16,7 +16,7 @@ fn scene(home: &Home, allowed: &Path) -> (Bridge, Browser) {
     home.configure(&format!("[browser]\nuploads = [{:?}]\n", allowed.display().to_string()));
     let bridge = Bridge::start(home);
     assert!(bridge.is_alive());
-    (bridge, Browser::start(home, "Chromium", "one"))
+    (bridge, Browser::able(home, "Chromium", "one", &["downloads"]))
 }
 
 /// The person says yes to the call that was refused until they do; what they were shown.

@@ -48,6 +48,12 @@ pub fn site(text: &str) -> Option<String> {
     site_of(&url).filter(|_| is_bare && is_nobodys)
 }
 
+/// The site of an address.
+#[must_use]
+pub fn site_in(url: &str) -> Option<String> {
+    site_of(&Url::parse(url).ok()?)
+}
+
 fn site_of(url: &Url) -> Option<String> {
     matches!(url.scheme(), "http" | "https").then(|| url.origin().ascii_serialization())
 }

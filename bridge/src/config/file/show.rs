@@ -2,6 +2,7 @@
 //!
 //! Must never leave a key out that differs from the default: what is written, read again, is the same.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::time::Duration;
 
@@ -50,7 +51,7 @@ pub fn show(config: &HostConfig) -> String {
     if let Some(document) = &config.client_document {
         let _ = write!(out, "\n[oauth]\nclientMetadataUrl = \"{document}\"\n");
     }
-    of_browser(&mut out, &config.sites);
+    of_browser(&mut out, &config.sites, &config.browser_groups);
     of_secrets(&mut out, &config.secrets);
     out.push_str("\n[limits]\n");
     of_origin(&mut out, every_origin);
@@ -67,7 +68,7 @@ pub fn show(config: &HostConfig) -> String {
     out
 }
 
-fn of_browser(out: &mut String, sites: &Sites) {
+fn of_browser(out: &mut String, sites: &Sites, groups: &BTreeSet<String>) {
     let list =
         |hosts: &Hosts| hosts.entries().map(|entry| format!("{entry:?}")).collect::<Vec<_>>().join(", ");
     let (blocked, asked) = (list(&sites.blocked), list(&sites.ask_first));
@@ -75,6 +76,8 @@ fn of_browser(out: &mut String, sites: &Sites) {
         sites.uploads.all().map(|path| format!("{:?}", path.display().to_string())).collect();
     let uploads = uploads.join(", ");
     let _ = write!(out, "\n[browser]\nblocked = [{blocked}]\naskFirst = [{asked}]\nuploads = [{uploads}]\n");
+    let groups: Vec<_> = groups.iter().map(|group| format!("{group:?}")).collect();
+    let _ = writeln!(out, "groups = [{}]", groups.join(", "));
 }
 
 fn of_secrets(out: &mut String, secrets: &SecretsConfig) {
@@ -165,6 +168,7 @@ mod tests {
             blocked = ["bank.example", "*.Shop.example"]
             askFirst = ["127.1"]
             uploads = ["/home/me/Documents"]
+            groups = ["testing"]
             [secrets]
             store = "keyring"
             passphraseFile = "/run/harbor passphrase"

@@ -1,5 +1,6 @@
 //! What a file configures, how far each number goes, and what is said about a file that is wrong.
 
+use std::collections::BTreeSet;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
@@ -84,6 +85,7 @@ pypiDownloadsUrl = "https://pypi.example/{name}/recent"
 blocked = ["bank.example", "*.Shop.example."]
 askFirst = ["127.1"]
 uploads = ["/home/me/Documents/", "/srv/up"]
+groups = ["testing"]
 
 [secrets]
 store = "keyring"
@@ -125,6 +127,7 @@ fn an_empty_file_means_the_defaults() {
         client_document: None,
         catalog: CatalogConfig::default(),
         sites: Sites::default(),
+        browser_groups: BTreeSet::new(),
         secrets: SecretsConfig { store: Choice::File, passphrase_file: None },
         pages: PagesConfig::default(),
         every_origin: DEFAULT_LIMITS,
@@ -194,6 +197,7 @@ fn every_key_is_read() {
                 ask_first: Hosts::parse(["127.0.0.1"]).unwrap(),
                 uploads: UploadDirectories::parse(["/home/me/Documents", "/srv/up"]).unwrap(),
             },
+            browser_groups: BTreeSet::from(["testing".into()]),
             secrets: SecretsConfig {
                 store: Choice::Keyring,
                 passphrase_file: Some("/run/secrets/harbor".into()),

@@ -19,6 +19,7 @@ use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::source_id::SourceId;
 use harbor_policy::access::Right;
+use harbor_policy::browser_tools::is_by_name;
 use harbor_policy::consent;
 use harbor_policy::consent::answers::{A_WHILE, Cover};
 use harbor_policy::consent::facts::{Effect, Holding};
@@ -94,6 +95,7 @@ impl Host {
         let is_missing = refusal.code == Code::ScopeRequired || refusal.has("reason", "allowlist");
         asker.sender.own.is_some()
             && is_missing
+            && !is_by_name(wish.source, wish.tool)
             && self.config.now().first_use != FirstUse::None
             && self.sources.get(wish.source).is_some()
             && !self.suspended.has(wish.source)

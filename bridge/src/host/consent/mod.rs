@@ -36,6 +36,7 @@ use harbor_home::instance::random_token;
 use harbor_ipc_proto::client::Approval;
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::source_id::SourceId;
+use harbor_policy::browser_tools::is_by_name;
 use harbor_policy::consent::answers::{Answers, Cover, RememberedAnswer};
 use harbor_policy::consent::facts::{Effect, Holding, Reach};
 use harbor_policy::consent::typed::Typed;
@@ -329,6 +330,10 @@ impl Host {
     /// The effect of a tool: by the person's word, else by Harbor's own list, else as the tool says itself.
     #[must_use]
     pub fn effect(&self, source: &SourceId, tool: &Tool) -> Effect {
+        // Its source asks the person itself, about each site.
+        if is_by_name(source, &tool.name) {
+            return Effect::Writes;
+        }
         Effect::of(
             tool.annotations(),
             said_effect(self, source, &tool.name),

@@ -26,6 +26,10 @@ export interface Commands {
   scroll: { target?: string | undefined; to?: "top" | "bottom" | "place" | undefined; x: number; y: number };
   has: { text?: string | undefined; gone?: string | undefined; target?: string | undefined };
   place: { target?: string | undefined };
+  /** Tells the page's own world which element is meant, by an event of that name. */
+  mark: { target: string; name: string };
+  /** What a field has. */
+  value: { target: string };
   veil: { over: "all" | "secrets" | "nothing" };
   /** Nothing is done but what comes with each answer. */
   note: Record<string, never>;
@@ -56,6 +60,8 @@ export interface Replies {
   drag: Done;
   scroll: Done;
   has: { is: boolean };
+  mark: Record<string, never>;
+  value: { value: string };
   veil: { over: string };
   note: Record<string, never>;
   /** How much of the file is there. */

@@ -10,7 +10,7 @@ import { isDisabled } from "./key_acts.ts";
 import { pressKey } from "./keys.ts";
 import { later } from "./later.ts";
 import { click, named, pointAt } from "./pointer.ts";
-import { isField, isSecret } from "./roles.ts";
+import { isField, isSecret, valueOf } from "./roles.ts";
 import { noteTyped } from "./secrets.ts";
 import { insert, selectAll, setValue, tellOf } from "./typing.ts";
 
@@ -127,6 +127,17 @@ async function clicked(element: Element): Promise<Change> {
     await reach(element);
     return changing(() => element.click(), { answers: true });
   }
+}
+
+/** What a field has, as it is verified: whether it is ticked, what is chosen in it, what is written there. */
+export function standsIn(element: Element): string {
+  if (isSecret(element)) throw new Failure("denied", `${named(element)} is a secret field: its value is never told`);
+  const isBox = element instanceof HTMLInputElement && (element.type === "checkbox" || element.type === "radio");
+  if (isBox || element.hasAttribute("aria-checked")) return String(isTicked(element));
+  if (element instanceof HTMLElement && element.isContentEditable) return element.innerText;
+  const value = valueOf(element);
+  if (value === undefined) throw new Failure("invalid", `${named(element)} is not a field`);
+  return value;
 }
 
 async function put(element: Element, value: string): Promise<Change> {

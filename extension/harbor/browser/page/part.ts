@@ -8,7 +8,7 @@ import { type Answer, type Command, type Commands, type Elsewhere, type Name, PA
 import { turn } from "./effects.ts";
 import { Failure } from "./failure.ts";
 import { drop, keepPiece, upload } from "./files.ts";
-import { fill, selectOptions, type } from "./fields.ts";
+import { fill, selectOptions, standsIn, type } from "./fields.ts";
 import { switchHighlight } from "./highlight.ts";
 import { pressKey } from "./keys.ts";
 import { forget, forgetAll, turnedBack } from "./later.ts";
@@ -54,6 +54,11 @@ const ways: { [N in Name]: (options: Commands[N]) => Promise<Replies[N]> | Repli
     const shown = withoutSecrets(document.body?.innerText ?? "");
     return { is: text !== undefined ? shown.includes(text) : gone !== undefined ? !shown.includes(gone) : true };
   },
+  mark({ target, name }) {
+    resolve(target).dispatchEvent(new Event(name, { composed: true }));
+    return {};
+  },
+  value: ({ target }) => ({ value: standsIn(resolve(target)) }),
   place({ target }) {
     const element = target === undefined ? document.documentElement : resolve(target);
     if (target !== undefined) element.scrollIntoView({ block: "center", inline: "center", behavior: "instant" });

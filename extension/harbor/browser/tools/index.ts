@@ -4,6 +4,7 @@ import type { Tool } from "../hand.ts";
 import { click } from "./click.ts";
 import { consoleMessages } from "./console_messages.ts";
 import { drag } from "./drag.ts";
+import { evaluate } from "./evaluate.ts";
 import { drop, fileUpload } from "./file_upload.ts";
 import { fillForm } from "./fill_form.ts";
 import { find } from "./find.ts";
@@ -20,6 +21,7 @@ import { snapshot } from "./snapshot.ts";
 import { close, tabs } from "./tabs.ts";
 import { takeScreenshot } from "./take_screenshot.ts";
 import { type } from "./type.ts";
+import { verifyElement, verifyList, verifyText, verifyValue } from "./verify.ts";
 import { waitFor } from "./wait_for.ts";
 
 export const TOOLS: ReadonlyMap<string, Tool> = new Map([
@@ -44,6 +46,11 @@ export const TOOLS: ReadonlyMap<string, Tool> = new Map([
   ["browser_network_requests", networkRequests],
   ["browser_network_request", networkRequest],
   ["browser_resize", resize],
+  ["browser_verify_text_visible", verifyText],
+  ["browser_verify_element_visible", verifyElement],
+  ["browser_verify_list_visible", verifyList],
+  ["browser_verify_value", verifyValue],
+  ["browser_evaluate", evaluate],
   ["browser_close", close],
   ["browser_file_upload", fileUpload],
   ["browser_drop", drop],

@@ -3,7 +3,7 @@
 // Must never switch it on by itself: the browser asks for the permission at the person's click.
 
 import { askForDownloads, leaveDownloads } from "../../../shared/browser/downloads.ts";
-import { askForPages } from "../../../shared/browser/tabs.ts";
+import { askForPages, askForScripts } from "../../../shared/browser/tabs.ts";
 import type { Fields } from "../../../shared/ports/wire.ts";
 import type { BrowserToolsView } from "../../browser/switch.ts";
 import { browsersOf, coverOf, isClient, toolsOf } from "../clients.ts";
@@ -17,6 +17,7 @@ import { back } from "./head.ts";
 
 const SWITCH = "browser tools";
 const SWITCH_DOWNLOADS = "browser downloads";
+const SCRIPTS = "browser scripts";
 /** How it stands is read under another name: a click that comes meanwhile counts. */
 const READ = "browser tools there";
 /** Under this name a failure of the switch is said. */
@@ -38,11 +39,28 @@ export const browser: View<{ at: "browser" }> = {
       h("p.soft", { id: "browser-state" }, isOn ? "On. Harbor asks you at the first call of an app." : "Off."),
       failure(hands, SWITCH),
       ...(isOn ? downloadsOf(hands, view) : []),
+      ...(isOn ? scriptsOf(hands, view) : []),
       ...(isOn ? sessionsOf(hands, view) : []),
       ...appsOf(hands, view),
     ];
   },
 };
+
+/** Whether apps can run scripts in pages at all; who may is granted by its name. */
+function scriptsOf(hands: Hands, { scripts }: BrowserToolsView): Child[] {
+  if (scripts) return [h("p.soft", { id: "scripts-state" }, "Apps that you granted browser_evaluate by name can run scripts in pages. Harbor asks you at each site.")];
+  const ask = async () => {
+    const given = await askForScripts();
+    await look(hands, {});
+    if (!given) hands.say("You did not give the browser's permission, so nothing has changed");
+  };
+  const hint = __BROWSER__ === "chrome" ? " Chromium also wants \"Allow User Scripts\" switched on, among the details of Harbor at chrome://extensions." : "";
+  return [
+    h("p.soft", { id: "scripts-state" }, `Apps cannot run scripts of their own in pages.${hint}`),
+    h("p", {}, button("Let them, where I grant it", () => hands.act(SCRIPTS, ask), { id: "allow-scripts", class: "small", busy: hands.isBusy(SCRIPTS) })),
+    failure(hands, SCRIPTS),
+  ];
+}
 
 /** The switch. `short`: beside a name that says it, so that it has no words of its own. */
 export function browserSwitch(hands: Hands, view: BrowserToolsView, words: string, short: boolean): VNode {

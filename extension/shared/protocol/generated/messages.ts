@@ -1361,6 +1361,8 @@ export interface Requests {
     name: string;
     /** Its tools, an array as in MCP; absent for a browser. */
     tools?: Json;
+    /** For a browser: what it can do that not every browser can: `evaluate`. */
+    abilities?: string[];
     /** For a page: its origin. */
     origin?: string;
     /** For a page: its tab. */

@@ -17,12 +17,12 @@ define_requests! {
         name: String,
         /// Its tools, an array as in MCP; absent for a browser.
         tools: Option<Json>,
+        /// For a browser: what it can do that not every browser can: `downloads`, `evaluate`.
+        abilities: Option<Vec<String>>,
         /// For a page: its origin.
         origin: Option<String>,
         /// For a page: its tab.
         tab_id: Option<u64>,
-        /// For a browser: the groups of tools that it can do besides those of every browser, such as `files`.
-        groups: Option<Vec<String>>,
     }
     /// Withdraws a source. Its open calls end at once.
     "source_unregister" SourceUnregister -> SourceUnregisterResult {

@@ -1,0 +1,100 @@
+//! Where a holder may run scripts of its own in pages.
+//!
+//! ```text
+//!  evaluate at a site ─┬─ a named secret was typed there for this principal ─► refused
+//!                      ├─ the person said yes, for this principal and site ──► runs; no named secret is typed there any more
+//!                      └─ nothing said ─────────────────────────────────────► asked
+//! ```
+//!
+//! Owns that a script and a named secret never meet at one site: a script could wait there for what is typed. Both count for all
+//! sessions of a principal, as long as the browser is there. Must never look at a page.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A principal and a site.
+type ScriptPlace = (String, String);
+
+/// What has been done and said.
+#[derive(Debug, Default)]
+pub struct Scripts {
+    typed: BTreeSet<ScriptPlace>,
+    run: BTreeSet<ScriptPlace>,
+    said: BTreeMap<ScriptPlace, bool>,
+}
+
+/// The reason why a script does not run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NoScript {
+    /// A named secret was typed at the site.
+    Secret,
+    /// The person has said no.
+    Refused,
+    /// The person has not been asked.
+    Unasked,
+}
+
+impl Scripts {
+    /// Judges a script of `principal` at `site`. It counts as run where it may.
+    ///
+    /// # Errors
+    /// Why it may not.
+    pub fn run(&mut self, principal: &str, site: &str, is_owner: bool) -> Result<(), NoScript> {
+        let place = (principal.to_owned(), site.to_owned());
+        if self.typed.contains(&place) {
+            return Err(NoScript::Secret);
+        }
+        match self.said.get(&place) {
+            Some(true) => {}
+            None if is_owner => {}
+            Some(false) => return Err(NoScript::Refused),
+            None => return Err(NoScript::Unasked),
+        }
+        self.run.insert(place);
+        Ok(())
+    }
+
+    /// The person has answered for a principal and a site.
+    pub fn answered(&mut self, principal: &str, site: &str, is_yes: bool) {
+        self.said.insert((principal.to_owned(), site.to_owned()), is_yes);
+    }
+
+    /// A named secret is about to be typed at a site. False where it must not be: a script has run there.
+    pub fn may_type(&mut self, principal: &str, site: &str) -> bool {
+        let place = (principal.to_owned(), site.to_owned());
+        let may = !self.run.contains(&place);
+        if may {
+            self.typed.insert(place);
+        }
+        may
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SITE: &str = "https://a.example";
+
+    #[test]
+    fn a_script_runs_after_a_yes_for_this_client_and_site() {
+        let mut scripts = Scripts::default();
+        assert_eq!(scripts.run("client://a", SITE, false), Err(NoScript::Unasked));
+        scripts.answered("client://a", SITE, true);
+        assert_eq!(scripts.run("client://a", SITE, false), Ok(()));
+        assert_eq!(scripts.run("client://b", SITE, false), Err(NoScript::Unasked));
+        assert_eq!(scripts.run("client://a", "https://a.example:444", false), Err(NoScript::Unasked));
+        scripts.answered("client://a", SITE, false);
+        assert_eq!(scripts.run("client://a", SITE, false), Err(NoScript::Refused));
+        assert_eq!(scripts.run("owner", SITE, true), Ok(()));
+    }
+
+    #[test]
+    fn a_script_and_a_named_secret_never_meet() {
+        let mut scripts = Scripts::default();
+        scripts.answered("client://a", SITE, true);
+        assert!(scripts.may_type("client://a", SITE));
+        assert_eq!(scripts.run("client://a", SITE, false), Err(NoScript::Secret));
+        assert_eq!(scripts.run("owner", SITE, true), Ok(()));
+        assert!(!scripts.may_type("owner", SITE) && scripts.may_type("owner", "https://b.example"));
+    }
+}

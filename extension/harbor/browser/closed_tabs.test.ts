@@ -1,0 +1,39 @@
+// Which tabs have no page API, as documents come and go.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { ClosedTabs } from "./closed_tabs.ts";
+
+test("a tab is closed until another document is loaded, and again where the first one comes back", async () => {
+  const kept = new Map<string, unknown>();
+  const store = { get: async (key: string) => kept.get(key), set: async (key: string, value: unknown) => void kept.set(key, value) };
+  const tabs = new ClosedTabs(store);
+  await tabs.committed(1, false);
+  assert.equal(await tabs.has(1), false);
+  await tabs.close(1, [1]);
+  assert.deepEqual([await tabs.has(1), await tabs.has(2)], [true, false]);
+  // The next background knows it, too.
+  assert.equal(await new ClosedTabs(store).has(1), true);
+  await tabs.committed(1, false);
+  assert.equal(await tabs.has(1), false);
+  await tabs.committed(1, true);
+  assert.equal(await tabs.has(1), true);
+  await tabs.forget(1);
+  await tabs.committed(1, true);
+  assert.equal(await tabs.has(1), false);
+});
+
+test("where a script can reach other tabs, loading anew opens none of them", async () => {
+  const kept = new Map<string, unknown>();
+  const tabs = new ClosedTabs({ get: async (key: string) => kept.get(key), set: async (key: string, value: unknown) => void kept.set(key, value) });
+  await tabs.close(1, [1]);
+  await tabs.opened(5, 4);
+  await tabs.opened(2, 1);
+  for (const tab of [1, 2]) await tabs.committed(tab, false);
+  assert.deepEqual([await tabs.has(1), await tabs.has(2), await tabs.has(5)], [true, true, false]);
+  await tabs.close(7, [7, 8]);
+  for (const tab of [7, 8]) await tabs.committed(tab, false);
+  assert.deepEqual([await tabs.has(7), await tabs.has(8)], [true, true]);
+  await tabs.forget(8);
+  assert.deepEqual([await tabs.has(7), await tabs.has(8)], [true, false]);
+});
