@@ -33,7 +33,7 @@ impl Browser {
         Self::able(home, name, session, &[])
     }
 
-    /// The same, with what not every browser can do.
+    /// A browser with abilities that not every one has.
     ///
     /// # Panics
     /// When the bridge refuses.

@@ -162,7 +162,7 @@ impl Tabs {
         }
     }
 
-    /// What is known of the scripts of holders.
+    /// Facts about the scripts of holders.
     pub fn scripts(&mut self) -> &mut Scripts {
         &mut self.scripts
     }

@@ -54,7 +54,7 @@ pub(super) struct TurnPlan {
     pub answerers: Option<Answerers>,
     /// True once a result was left out that the model can read again.
     pub reads_again: bool,
-    /// Whether the oldest turns are to be summarised.
+    /// Says if the oldest turns are to be summarised.
     pub summarising: Summarising,
     /// The id of the call by which the model was reminded of the form of calls.
     pub reminds: Option<String>,

@@ -84,7 +84,7 @@ impl Toolbox {
         Self { usable, task, all, offer, telling, takes_plans: false, hasher }
     }
 
-    /// The same, and the model may propose a plan.
+    /// These tools, and the model may propose a plan.
     #[must_use]
     pub fn with_plans(self) -> Self {
         Self { takes_plans: true, ..self }

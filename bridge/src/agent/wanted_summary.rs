@@ -1,4 +1,4 @@
-//! Whether a turn wants its oldest turns summarised, and which.
+//! Decides if a turn wants its oldest turns summarised, and which.
 //!
 //! Owns how often that is tried in a turn. Must never ask a model.
 
@@ -7,7 +7,7 @@ use harbor_policy::history::Replaceable;
 /// Summaries in one turn.
 const MOST: u8 = 2;
 
-/// Whether a turn wants a summary.
+/// Says if a turn wants a summary.
 #[derive(Debug)]
 pub(super) struct Summarising {
     wanted: Option<WantedSummary>,
@@ -17,7 +17,7 @@ pub(super) struct Summarising {
 /// The messages that are to be summarised, from the first of the session on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct WantedSummary {
-    /// Those that an earlier summary stands for.
+    /// The messages that an earlier summary stands for.
     pub from: usize,
     /// The first one that stays.
     pub to: usize,

@@ -33,7 +33,7 @@ pub(super) struct BrowserCalls(RefCell<HashMap<String, OpenBrowserCall>>);
 #[derive(Debug)]
 struct OpenBrowserCall {
     session: Arc<str>,
-    /// What the extension may read while it is open.
+    /// The files that the extension may read while it is open.
     files: Rc<Vec<CarriedFile>>,
     caller: oneshot::Sender<BrowserAnswer>,
 }

@@ -88,7 +88,7 @@ enum Unopened {
     Large,
 }
 
-/// What the person was shown of the files of each call that has come, or would have been shown.
+/// The words by which the person was shown the files of each call that has come, or would have been.
 #[derive(Debug, Default)]
 pub(super) struct ShownFiles(VecDeque<([u8; 32], Names)>);
 

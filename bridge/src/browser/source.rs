@@ -62,7 +62,7 @@ pub(super) struct Browser {
     slots: Slots,
     alarm: Alarm,
     gone: Cell<bool>,
-    /// What it can do that not every browser can.
+    /// Its abilities that not every browser has.
     abilities: BTreeSet<String>,
 }
 

@@ -53,7 +53,7 @@ struct DefinedTool {
     tool: Tool,
     /// The group that the person switches on; none for the core.
     group: Option<String>,
-    /// What the running browser has to be able to do for it.
+    /// The ability of the running browser that it needs.
     needs: Option<String>,
 }
 

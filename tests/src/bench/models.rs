@@ -57,7 +57,7 @@ pub struct Figures {
     pub ways: [Way; 2],
     /// What the worker held after one answer, and after all of them.
     pub held: [Memory; 2],
-    /// What the bridge and the worker grow by for each answer under way (PSS, KiB).
+    /// The growth of the bridge and of the worker for each answer under way (PSS, KiB).
     pub streams: [f64; 2],
 }
 
@@ -109,7 +109,7 @@ pub fn measure(options: &Options) -> Outcome<Figures> {
     Ok(Figures { ways: [direct, harbor], held, streams })
 }
 
-/// What the bridge and the worker of a new bridge grow by for each answer under way, each for a client of its own.
+/// The growth of a new bridge and its worker for each answer under way, each for a client of its own.
 fn streams(options: &Options, port: u16) -> Outcome<[f64; 2]> {
     let (bridge, _stdio) = Bridge::start(options)?;
     let mut link = of_provider(&bridge, port)?;

@@ -17,7 +17,7 @@ const DELTA: Goal = Goal::at_most(0.15, "more");
 /// The least number of pieces per second.
 const RATE: Goal = Goal::at_least(200_000.0, "");
 
-/// What the worker may hold, and what the bridge and the worker may grow by for an answer under way, in KiB.
+/// The most that the worker may hold, and that the bridge and the worker may grow by for an answer under way, in KiB.
 const HELD: Goal = Goal::at_most(4_096.0, "");
 const STREAM: Goal = Goal::at_most(64.0, "");
 

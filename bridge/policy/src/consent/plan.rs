@@ -56,7 +56,7 @@ impl PlannedKind {
         [Self::Act, Self::Write].into_iter().find(|kind| kind.word() == word)
     }
 
-    /// What it lets the model do, for the person.
+    /// The actions that it lets the model do, for the person.
     fn words(self) -> &'static str {
         match self {
             Self::Act => "act: click and type in pages of these sites",

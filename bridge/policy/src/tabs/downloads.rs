@@ -16,7 +16,7 @@ use crate::lifecycle::Millis;
 /// How many are kept of a session, the newest.
 pub const MOST_DOWNLOADS: usize = 100;
 
-/// What has become of a download.
+/// The end of a download, or that it goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DownloadState {
     /// More of it comes.
@@ -64,7 +64,7 @@ pub struct Download {
     pub bytes: u64,
     /// How many there will be, if anybody knows.
     pub total: Option<u64>,
-    /// What has become of it.
+    /// Its end, or that it goes on.
     pub state: DownloadState,
     /// Why it was interrupted.
     pub error: Option<String>,

@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A principal and a site.
 type ScriptPlace = (String, String);
 
-/// What has been done and said.
+/// The steps that were done, and their words.
 #[derive(Debug, Default)]
 pub struct Scripts {
     typed: BTreeSet<ScriptPlace>,

@@ -30,7 +30,7 @@ pub struct Session {
     pub(super) current: Option<u64>,
     /// The events of the session.
     pub events: Events,
-    /// What its tabs have downloaded.
+    /// The downloads of its tabs.
     pub downloads: Downloads,
     /// The person's answers about hosts for which they wanted to be asked.
     pub(super) said: BTreeMap<String, bool>,

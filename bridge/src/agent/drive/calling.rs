@@ -232,7 +232,7 @@ impl Drive {
     }
 }
 
-/// The same text for the model and for show.
+/// One text for the model and for show.
 fn same(text: String) -> (String, String) {
     (text.clone(), text)
 }

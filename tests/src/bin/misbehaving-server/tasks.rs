@@ -17,7 +17,7 @@ use crate::wire::quoted;
 /// The beginning of their names.
 pub const PREFIX: &str = "task_";
 
-/// So often it is asked about a task before that is over.
+/// The number of times that it is asked about a task before that is over.
 const LOOKS: u32 = 2;
 
 /// The tasks that were begun: their tools, their arguments, and how often they were asked about.

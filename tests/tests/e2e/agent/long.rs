@@ -17,7 +17,7 @@ fn is_summary(round: &Round) -> bool {
     round.body["messages"][0]["content"].as_str().unwrap_or_default().starts_with("You summarise")
 }
 
-/// What stands in a message of a request.
+/// The content of a message of a request.
 fn said(round: &Round, at: usize) -> &str {
     round.body["messages"][at]["content"].as_str().unwrap_or_default()
 }

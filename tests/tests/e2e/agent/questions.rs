@@ -1,4 +1,4 @@
-//! What servers ask during the calls of a turn, tools that run as tasks, and several calls at once.
+//! Questions of servers during the calls of a turn, tools that run as tasks, and several calls at once.
 
 use harbor_tests::{Answer, Double, ErrorValue, LIMIT, PROMPT, Pending, wait_until};
 use serde_json::{Value, json};
