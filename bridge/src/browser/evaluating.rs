@@ -9,6 +9,7 @@
 //! Owns the meaning of the answer: it holds for the client and the site as long as the browser is there. Must never let a script
 //! go to another site than the one that was asked about: it names the site to the extension.
 
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -44,7 +45,7 @@ impl Browser {
         };
         let mut judged = self.script(holder, &site);
         if judged == Err(NoScript::Unasked) {
-            let question = (QUESTION, json!({"host": host}));
+            let question = (QUESTION, json!({"host": host}), Rc::default());
             let asking = TimeLimit { quiet: limit.quiet.saturating_sub(SPARE), ..limit };
             match self.ask(question, (holder, session), None, asking).await {
                 Ok(ServerAnswer::Result(result)) => {
