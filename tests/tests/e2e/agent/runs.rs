@@ -218,9 +218,7 @@ fn an_answer_with_citations_points_at_its_calls() {
         }
     });
     let answer = started(&scene, &json!({"require_citations": true})).wait(LIMIT).unwrap();
-    assert_eq!(answer["output"], "Two [1]. Nine. One [2]. Three.");
-    let quoted = answer["citations"][1]["excerpt"].as_str().unwrap();
-    assert_eq!(quoted.to_lowercase().replace(' ', ""), r#"{"at":1}"#);
+    assert_eq!(answer["output"], "Two [1]. Nine. One. Three.", "words that are not there cite nothing");
     let cited = &answer["citations"][0];
     assert_eq!((&cited["source"], &cited["ref"]), (&json!("s/look"), &json!("c2")));
     assert!(cited["excerpt"].as_str().unwrap().contains('2'), "{cited}");
