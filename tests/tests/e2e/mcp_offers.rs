@@ -89,6 +89,7 @@ fn resources_and_prompts_of_all_servers_are_listed_read_and_completed() {
     let got = mcp.ask("prompts/get", &asked)["result"]["messages"][0]["content"]["text"].take();
     assert!(got.as_str().unwrap().starts_with("Find out on the web: Do herons migrate?\n"), "{got}");
     let error = mcp.ask("prompts/get", &json!({"name": "harbor__search"}))["error"].take();
+    assert_eq!(error["code"], -32602, "{error}");
     assert!(error["message"].as_str().unwrap().contains("the prompt needs `question`"), "{error}");
 
     for uri in [NOTE, "double://note/ada", "harbor://s/double%3A%2F%2Fnote"] {

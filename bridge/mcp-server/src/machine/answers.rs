@@ -255,8 +255,9 @@ impl Machine {
             }
             (Step::Look(_), _) if ends && !open.again => self.waiting.push(open),
             (Step::Ask(_), want) if !want.is_tool_call() => {
-                let ending = of_server(&failure)
-                    .unwrap_or_else(|| Ending::Error(REFUSED, self.words_of(&failure), None));
+                let code = if is(Code::InvalidParams) { INVALID_PARAMS } else { REFUSED };
+                let ending =
+                    of_server(&failure).unwrap_or_else(|| Ending::Error(code, self.words_of(&failure), None));
                 self.finish(number, &open, ending);
             }
             _ => self.fail(number, &open, &self.words_of(&failure)),

@@ -213,12 +213,12 @@ fn an_answer_with_citations_points_at_its_calls() {
     let scene = granted(|round| match round.results.len() {
         0 => round.call("c1", "look", &json!({"at": 1})),
         1 => round.call("c2", "look", &json!({"at": 2})),
-        _ => {
-            Say::Text(r#"Two [2]. Nine [9]. One [1: "{\"AT\": 1}"]. Three [1: "at three, they say"]."#.into())
-        }
+        _ => Say::Text(r#"Two [2]. Nine [9]. One [1: "{"AT": 1}"]. Three [1: "at three, they say"]."#.into()),
     });
     let answer = started(&scene, &json!({"require_citations": true})).wait(LIMIT).unwrap();
-    assert_eq!(answer["output"], "Two [1]. Nine. One. Three.", "words that are not there cite nothing");
+    assert_eq!(answer["output"], "Two [1]. Nine. One [2]. Three.", "words that are not there cite nothing");
+    let quoted = answer["citations"][1]["excerpt"].as_str().unwrap();
+    assert_eq!(quoted.to_lowercase().replace(' ', ""), r#"{"at":1}"#);
     let cited = &answer["citations"][0];
     assert_eq!((&cited["source"], &cited["ref"]), (&json!("s/look"), &json!("c2")));
     assert!(cited["excerpt"].as_str().unwrap().contains('2'), "{cited}");
