@@ -35,5 +35,5 @@ mod surroundings;
 pub use answer::{LeftAsText, LeftReason, ReadAnswer, Reading, TextCall};
 pub use heard::HeardCalls;
 pub use offered::OfferedTools;
-pub use protocol::{instructions, reminder, written};
+pub use protocol::{REMINDER, instructions, written};
 pub use reader::{AnswerReader, read_answer};

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::model::{ModelMessage, ModelTool, Options, Setting, ToolCall, ToolChoice};
 use harbor_policy::history::Shortened;
-use harbor_policy::text_calls::{instructions, reminder, written};
+use harbor_policy::text_calls::{REMINDER, instructions, written};
 use harbor_policy::turn::Limits;
 use harbor_policy::untrusted::Nonce;
 use harbor_policy::windows::narrowed;
@@ -202,7 +202,7 @@ impl TurnPlan {
         let is_cut = self.reminds.as_ref() == Some(&call.id);
         let mut planned = self.toolbox.plan(call, session);
         if is_cut {
-            planned.what = CallMeaning::Faulty(reminder(&self.call_word));
+            planned.what = CallMeaning::Faulty(REMINDER.to_owned());
         }
         planned
     }

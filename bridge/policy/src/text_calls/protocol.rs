@@ -36,11 +36,7 @@ pub fn written(name: &str, arguments: &str, nonce: &Nonce) -> String {
     format!("[call {}] {{\"name\": {name}, \"arguments\": {arguments}}}", nonce.as_str())
 }
 
-/// The text for a model whose answer broke off within a call.
-#[must_use]
-pub fn reminder(nonce: &Nonce) -> String {
-    format!(
-        "The call was not whole, so no tool was called. To call one, write only: [call {}] {{\"name\": \"NAME\", \"arguments\": {{ARGUMENTS}}}}",
-        nonce.as_str()
-    )
-}
+/// The text for a model whose answer broke off within a call. It has not the turn's word: a word that stands in a result is one
+/// that others know, and no call is read by it.
+pub const REMINDER: &str = "The call was not whole, so no tool was called. Write it once more, whole and in one line, in the form that your \
+                            instructions give.";
