@@ -1361,7 +1361,7 @@ export interface Requests {
     name: string;
     /** Its tools, an array as in MCP; absent for a browser. */
     tools?: Json;
-    /** For a browser: what it can do that not every browser can: `evaluate`. */
+    /** For a browser: what it can do that not every browser can: `downloads`, `evaluate`. */
     abilities?: string[];
     /** For a page: its origin. */
     origin?: string;
@@ -1398,6 +1398,17 @@ export interface Requests {
     url?: string;
     /** The tab's title, or another text about the event. */
     title?: string;
+    /** For `download`: the download as it is now. */
+    download?: BrowserDownload;
+  };
+  /** Reads a piece of a file that a `source_call` of this connection carries. Only while that call is open. */
+  source_file: {
+    /** The call. */
+    call_id: string;
+    /** The place of the file in the call's `files`, from 0. */
+    file: number;
+    /** The byte at which the piece begins. */
+    offset: number;
   };
   /** Lists the tool sources that are no servers. */
   list_sources: Record<never, never>;
@@ -2522,6 +2533,11 @@ export interface Replies {
     /** Why it is denied, as a sentence; absent when it is allowed. */
     reason?: string;
   };
+  /** A piece of a file. */
+  source_file: {
+    /** Its bytes as base64: at most 512 KiB of them, none at the end of the file. */
+    data: string;
+  };
   /** The tool sources that are no servers. */
   list_sources: {
     /** The sources, sorted by id. */
@@ -2614,6 +2630,8 @@ export interface Pushes {
     catalog?: CatalogStatus;
     /** The sizes on disk; with `numbers`. */
     stores?: StoreSizes;
+    /** The turns in which models use tools; with `numbers`. */
+    agent?: AgentStatus;
   };
   /** A log line of a server; for clients that sent `mcp_get_logs` with `follow`. */
   server_log: {
@@ -4226,7 +4244,7 @@ export interface AnswerDetails {
 
 /** A piece of an answer. */
 export interface ChatEvent {
-  /** `loading` (the provider loads the model before it answers), `start`, `text`, `reasoning`, `tool_call_start`, `tool_call_arguments`, `tool_call_end`, `usage`, `end` or `error`. */
+  /** `loading` (the provider loads the model before it answers), `waiting` (the provider is asked once more after a pause), `start`, `text`, `reasoning`, `tool_call_start`, `tool_call_arguments`, `tool_call_end`, `usage`, `end` or `error`. */
   type: string;
   /** In `text` and `reasoning`: the next piece. In `error`: the cause, as in `ERR_MODEL_FAILED`. In `end`: the same as `finishReason`. */
   text?: string;
@@ -4238,6 +4256,8 @@ export interface ChatEvent {
   arguments?: string;
   /** In `usage`: the tokens so far. */
   usage?: ChatUsage;
+  /** In `waiting`: the pause, in milliseconds. */
+  retry_after_ms?: number;
 }
 
 /** The tokens that requests to models have used. */
@@ -4566,11 +4586,11 @@ export interface Approval {
   tool: string;
   /** The call's effect, as far as Harbor knows it: `reads`, `writes` or `destroys`. */
   effect: string;
-  /** Why the person is asked: `writes`, `untrusted` (it writes after the model has read untrusted text), `destroys`, `leaves`, `first_use`, `sampling` (its own words would go to a language model) or `plan`. With `plan`, the arguments are the sites, servers and kinds of action that a model wants for its turn. */
+  /** Why the person is asked: `writes`, `untrusted` (it writes after the model has read untrusted text), `destroys`, `leaves`, `files` (files of the person's would be handed over), `first_use`, `sampling` (its own words would go to a language model) or `plan`. With `plan`, the arguments are the sites, servers and kinds of action that a model wants for its turn. */
   reason: string;
   /** The reason as a sentence. */
   why: string;
-  /** For `leaves`: the names of the private data that would leave (`files`, `gmail`, `browser:mail.example`). */
+  /** For `leaves`: the names of the private data that would leave (`files`, `gmail`, `browser:mail.example`). For `files`: each file, with its size and whom it would reach. */
   private: Array<string>;
   /** The arguments, one key at a time, perhaps cut. `approvals_list` with the question's id gives them whole. */
   fields: Array<ApprovalField>;
@@ -4644,6 +4664,28 @@ export interface SourceError {
   code: string;
   /** A sentence. */
   message: string;
+}
+
+/** A download that began in a session's tab. */
+export interface BrowserDownload {
+  /** The browser's number of it. */
+  id: number;
+  /** Its address. */
+  url: string;
+  /** The path of the file that the browser saves. */
+  path: string;
+  /** The file's kind, such as `text/csv`. */
+  mime: string;
+  /** How many bytes have come. */
+  bytes: number;
+  /** How many bytes there will be; absent while nobody knows. */
+  total?: number;
+  /** `in_progress`, `complete` or `interrupted`. */
+  state: string;
+  /** Why it was interrupted, in the browser's word. */
+  error?: string;
+  /** True if nothing but this session can have begun it. */
+  own: boolean;
 }
 
 /** What went wrong, in a word. */
