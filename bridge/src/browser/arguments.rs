@@ -33,9 +33,8 @@ fn at(path: &str, schema: &Value, value: &Value) -> Result<(), (String, String)>
         let mut items = items.iter().enumerate();
         return items.try_for_each(|(index, item)| at(&format!("{path}/{index}"), &schema["items"], item));
     }
-    let (Some(members), true) = (value.as_object(), schema["properties"].is_object()) else {
-        return Ok(());
-    };
+    let names_members = schema["properties"].is_object() || schema["additionalProperties"].is_object();
+    let (Some(members), true) = (value.as_object(), names_members) else { return Ok(()) };
     let required = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
     if let Some(missing) = required.into_iter().find(|name| !members.contains_key(*name)) {
         return wrong(format!("{missing} is missing"));

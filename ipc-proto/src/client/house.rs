@@ -22,10 +22,11 @@ const SPEAKERS: [&str; 9] = [
 ];
 
 /// Files of the command line that read by names, and of what: never of a message.
-const READ_BY_NAME: [(&str, &str); 15] = [
+const READ_BY_NAME: [(&str, &str); 16] = [
     ("content.rs", "MCP's results"),
     ("media.rs", "MCP's results"),
     ("commands/activity.rs", "lines of the audit log"),
+    ("commands/ask/chat_request.rs", "MCP's prompts"),
     ("commands/audit.rs", "lines of the audit log"),
     ("commands/call.rs", "MCP's tools"),
     ("commands/call/fit.rs", "JSON Schemas"),
