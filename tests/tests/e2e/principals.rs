@@ -50,7 +50,8 @@ const OF_CLIENTS: &[&str] = &[
 const OF_CLIENTS_ONLY: &[&str] = &["mcp_begin", "mcp_follow_messages"];
 
 /// What the extension alone may.
-const OF_THE_EXTENSION: &[&str] = &["source_register", "source_unregister", "source_result", "source_event"];
+const OF_THE_EXTENSION: &[&str] =
+    &["source_register", "source_unregister", "source_result", "source_event", "source_file"];
 
 /// A request of this type with all that it needs, about a server that nobody has.
 fn fields_of(message: &MessageDoc) -> Value {

@@ -34,7 +34,7 @@ pub fn begin(server: &Server, request: &Request) {
     server.complete(&request.id, &format!("\"task\":{{{}}}", told(&id, "working")));
 }
 
-/// Answers a request about a task; false if it is none.
+/// Answers a request about a task that was begun; false if it is none.
 pub fn answer(server: &Arc<Server>, request: &Request) -> bool {
     if !request.method.starts_with("tasks/") {
         return false;
@@ -44,8 +44,7 @@ pub fn answer(server: &Arc<Server>, request: &Request) -> bool {
         task.2 += u32::from(request.method == "tasks/get");
         task.clone()
     }) else {
-        server.out.error(&request.id, -32602, "there is no such task", None);
-        return true;
+        return false;
     };
     match request.method.as_str() {
         "tasks/get" => {
