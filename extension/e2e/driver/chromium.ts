@@ -165,7 +165,13 @@ export class ChromiumPage implements Page {
   }
 
   async click(selector: string): Promise<void> {
-    const at = await until(selector, async () => ((await this.run(middleOf(selector))) as Result | null) ?? undefined);
+    let before: Result | null = null;
+    // What moves while the page fills is clicked once it stands: twice at the same place.
+    const at = await until(selector, async () => {
+      const [last, now] = [before, (await this.run(middleOf(selector))) as Result | null];
+      before = now;
+      return now !== null && now["x"] === last?.["x"] && now["y"] === last?.["y"] ? now : undefined;
+    });
     await this.#clickAt(at, 1);
   }
 
