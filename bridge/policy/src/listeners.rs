@@ -4,7 +4,8 @@
 //!  the sockets that listen, an address ─► who answers there, by the number of the account ─► another person's?
 //! ```
 //!
-//! Owns the reading of the kernel's tables of sockets, and which accounts are no other person's: one's own, root's, and those of the system. Only
+//! Owns the reading of the kernel's tables of sockets, and which accounts are no other person's: one's own, root's, and those of
+//! the system. Only
 //! root makes system accounts, and programs such as Ollama run under them. Must never judge a port's owner by what answers there.
 
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -54,6 +55,8 @@ pub struct Listener {
     pub port: u16,
     /// The account that it belongs to.
     pub account: u32,
+    /// Its number, by which a descriptor of a process names it.
+    pub inode: u64,
 }
 
 /// The accounts of those who answer at a URL of this machine. Empty if nobody listens, and for URLs of other machines.
@@ -88,13 +91,14 @@ fn answering(at: &[Listener], address: IpAddr) -> Vec<u32> {
 pub fn in_table(table: &str) -> impl Iterator<Item = Listener> {
     const LISTEN: &str = "0A";
     let line = |line: &str| {
-        let fields: Vec<_> = line.split_whitespace().take(8).collect();
-        let [_, local, _, state, _, _, _, account] = fields[..] else { return None };
+        let fields: Vec<_> = line.split_whitespace().take(10).collect();
+        let [_, local, _, state, _, _, _, account, _, inode] = fields[..] else { return None };
         let (ip, port) = local.split_once(':').filter(|_| state == LISTEN)?;
         Some(Listener {
             ip: address(ip)?.to_canonical(),
             port: u16::from_str_radix(port, 16).ok()?,
             account: account.parse().ok()?,
+            inode: inode.parse().ok()?,
         })
     };
     table.lines().skip(1).filter_map(line)

@@ -4,13 +4,14 @@
 //!  request: IPv4, listening ─► kernel ─► a message per socket … ─► done;  IPv6 likewise
 //! ```
 //!
-//! Owns the netlink socket. /proc/net/tcp has the same, but for it the kernel walks its whole table of connections, which takes 10 ms.
-//! Must run off the loop.
+//! Owns the netlink socket. /proc/net/tcp has the same, but for it the kernel walks its whole table of connections, which takes 10 ms:
+//! it is read only where the kernel does not know the short way. Must run off the loop.
 
+use std::fs;
 use std::io;
 use std::os::fd::{AsRawFd as _, OwnedFd};
 
-use harbor_policy::listeners::Listener;
+use harbor_policy::listeners::{Listener, in_table};
 use netlink_packet_core::{NLM_F_DUMP, NLM_F_REQUEST, NetlinkHeader, NetlinkMessage, NetlinkPayload};
 use netlink_packet_sock_diag::SockDiagMessage;
 use netlink_packet_sock_diag::constants::{AF_INET, AF_INET6, IPPROTO_TCP};
@@ -27,10 +28,21 @@ const PATIENCE_S: i64 = 1;
 const ROOM: usize = 64 * 1024;
 
 /// All of them.
+pub(super) fn all() -> Vec<Listener> {
+    asked().unwrap_or_else(|_| in_tables())
+}
+
+/// As the kernel's tables have them.
+fn in_tables() -> Vec<Listener> {
+    let tables = ["/proc/net/tcp", "/proc/net/tcp6"].map(|path| fs::read_to_string(path).unwrap_or_default());
+    tables.iter().flat_map(|table| in_table(table)).collect()
+}
+
+/// As the kernel answers a request.
 ///
 /// # Errors
-/// When the kernel does not answer so.
-pub(super) fn all() -> io::Result<Vec<Listener>> {
+/// When it does not answer so.
+fn asked() -> io::Result<Vec<Listener>> {
     let kernel =
         socket(AddressFamily::Netlink, SockType::Raw, SockFlag::SOCK_CLOEXEC, SockProtocol::NetlinkSockDiag)?;
     setsockopt(&kernel, sockopt::ReceiveTimeout, &TimeVal::seconds(PATIENCE_S))?;
@@ -73,6 +85,7 @@ fn hear(kernel: &OwnedFd, found: &mut Vec<Listener>) -> io::Result<()> {
                     ip: one.header.socket_id.source_address.to_canonical(),
                     port: one.header.socket_id.source_port,
                     account: one.header.uid,
+                    inode: one.header.inode.into(),
                 }),
                 NetlinkPayload::Done(_) => return Ok(()),
                 _ => return Err(unread()),
@@ -80,5 +93,24 @@ fn hear(kernel: &OwnedFd, found: &mut Vec<Listener>) -> io::Result<()> {
             let used = usize::try_from(message.header.length).map_err(|_| unread())?.next_multiple_of(4);
             rest = rest.get(used..).filter(|_| used > 0).unwrap_or_default();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use nix::unistd::geteuid;
+
+    use super::*;
+
+    #[test]
+    fn the_kernel_says_the_same_by_both_ways() {
+        let held = ["127.0.0.1:0", "[::]:0"].map(|at| TcpListener::bind(at).unwrap());
+        let ports = held.each_ref().map(|one| one.local_addr().unwrap().port());
+        let of = |all: &[Listener]| ports.map(|port| all.iter().find(|one| one.port == port).copied());
+        let told = asked().expect("the kernel answers");
+        assert_eq!(of(&told), of(&in_tables()));
+        assert!(of(&told).iter().all(|one| one.is_some_and(|one| one.account == geteuid().as_raw())));
     }
 }

@@ -8,10 +8,11 @@ use std::fs;
 
 use harbor_child::reaper::parent_of;
 
+use super::listening_sockets;
+
 /// The ports among these at which a process below this one listens.
 pub(super) fn held_by_servers(ports: &[u16]) -> BTreeSet<u16> {
-    let tables = ["/proc/net/tcp", "/proc/net/tcp6"].map(|path| fs::read_to_string(path).unwrap_or_default());
-    let listeners: BTreeMap<String, u16> = tables.iter().flat_map(|table| listeners(table, ports)).collect();
+    let listeners: BTreeMap<String, u16> = listeners(ports).collect();
     if listeners.is_empty() {
         return BTreeSet::new();
     }
@@ -22,15 +23,9 @@ pub(super) fn held_by_servers(ports: &[u16]) -> BTreeSet<u16> {
 }
 
 /// The sockets that listen at one of `ports`, in the form that descriptors name them.
-fn listeners(table: &str, ports: &[u16]) -> Vec<(String, u16)> {
-    const LISTEN: &str = "0A";
-    let line = |line: &str| {
-        let fields: Vec<_> = line.split_whitespace().collect();
-        let [_, address, _, state, _, _, _, _, _, inode, ..] = fields[..] else { return None };
-        let port = u16::from_str_radix(address.rsplit_once(':')?.1, 16).ok()?;
-        (state == LISTEN && ports.contains(&port)).then(|| (format!("socket:[{inode}]"), port))
-    };
-    table.lines().skip(1).filter_map(line).collect()
+fn listeners(ports: &[u16]) -> impl Iterator<Item = (String, u16)> {
+    let all = listening_sockets::all().into_iter().filter(|one| ports.contains(&one.port));
+    all.map(|one| (format!("socket:[{}]", one.inode), one.port))
 }
 
 fn is_below(pid: u32, ancestor: u32) -> bool {
@@ -54,8 +49,7 @@ mod tests {
     fn a_listener_is_found_by_its_port_and_one_of_this_process_is_no_server() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
-        let table = fs::read_to_string("/proc/net/tcp").unwrap();
-        let found = listeners(&table, &[port]);
+        let found: Vec<_> = listeners(&[port]).collect();
         assert!(
             matches!(&found[..], [(socket, at)] if *at == port && sockets_of(std::process::id()).contains(socket))
         );
