@@ -97,11 +97,7 @@ struct StepAnswer<'a> {
 /// Reads an answer that was forced into a step: the same message, with its call or its text. An answer that is no step is
 /// a text.
 pub(super) fn read(message: ModelMessage, number: usize) -> ModelMessage {
-    let text: String = message
-        .parts
-        .iter()
-        .filter_map(|part| if let Part::Text(text) = part { Some(text.as_str()) } else { None })
-        .collect();
+    let text = message.text();
     let part = match serde_json::from_str::<StepAnswer<'_>>(text.trim()) {
         Ok(StepAnswer { tool: Some(name), arguments, answer: None }) => Part::ToolCall(ToolCall {
             id: format!("{ID}{number}"),

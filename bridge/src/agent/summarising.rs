@@ -68,7 +68,8 @@ impl Session {
         let replaced = all.get(wanted.from..).ok_or(UnfitSummaryReason::Changed)?;
         let mut summary = self.summary.borrow_mut();
         let earlier = summary.as_ref();
-        let text = history::accepted(&text_of(answered), replaced, earlier.map_or(0, |one| one.text.len()))?;
+        let text =
+            history::accepted(&answered.message.text(), replaced, earlier.map_or(0, |one| one.text.len()))?;
         let text = if answered.finish == Finish::Length { text + " … (cut off)" } else { text };
         let turns = wanted.turns + earlier.map_or(0, |one| one.turns);
         let private = self.chat.read().private;
@@ -104,13 +105,4 @@ impl Agent {
         }
         *session.summary.borrow_mut() = Some(summary);
     }
-}
-
-/// The words of an answer.
-fn text_of(answered: &ModelAnswer) -> String {
-    let texts = answered.message.parts.iter().filter_map(|part| match part {
-        Part::Text(text) => Some(text.as_str()),
-        _ => None,
-    });
-    texts.collect()
 }

@@ -4,7 +4,7 @@
 //! session itself.
 
 use harbor_ipc_proto::hex::hex;
-use harbor_ipc_proto::model::{ModelMessage, Part, Role};
+use harbor_ipc_proto::model::{ModelMessage, Part};
 use harbor_policy::consent::Names;
 use harbor_policy::untrusted::{Nonce, wrap};
 use serde_json::{Value, json};
@@ -73,7 +73,7 @@ fn digest(messages: &[ModelMessage]) -> String {
         hash.update(text);
     };
     for message in messages {
-        add(role(message.role));
+        add(message.role.name());
         for part in &message.parts {
             match part {
                 Part::Text(text) => add(text),
@@ -91,17 +91,10 @@ fn digest(messages: &[ModelMessage]) -> String {
     hex(&hash.finalize())
 }
 
-fn role(role: Role) -> &'static str {
-    match role {
-        Role::System => "system",
-        Role::User => "user",
-        Role::Assistant => "assistant",
-        Role::Tool => "tool",
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use harbor_ipc_proto::model::Role;
+
     use super::*;
 
     fn said(text: &str) -> ModelMessage {

@@ -69,13 +69,8 @@ pub fn kept_messages(system: Option<&str>, said: Vec<ChatMessage>) -> Result<Vec
 
 fn message(said: ChatMessage, names: &mut HashMap<String, String>) -> Result<ModelMessage, ErrorBody> {
     let ChatMessage { role, content, toolCalls: calls, toolCallId: call_id, isError: is_error } = said;
-    let role = match role.as_str() {
-        "system" => Role::System,
-        "user" => Role::User,
-        "assistant" => Role::Assistant,
-        "tool" => Role::Tool,
-        _ => return Err(invalid("messages", "only messages of the roles system, user, assistant and tool")),
-    };
+    let role = Role::from_name(&role)
+        .ok_or_else(|| invalid("messages", "only messages of the roles system, user, assistant and tool"))?;
     let mut calls: Vec<_> = calls.unwrap_or_default();
     for call in &calls {
         names.insert(call.id.clone(), call.name.clone());
@@ -301,12 +296,7 @@ impl PartialAnswer {
 /// A message as clients and files have it; [`messages`] reads it when a client sends it back. A message of tools must
 /// have exactly one result.
 pub fn written(message: ModelMessage) -> ChatMessage {
-    let role = match message.role {
-        Role::System => "system",
-        Role::User => "user",
-        Role::Assistant => "assistant",
-        Role::Tool => "tool",
-    };
+    let role = message.role.name();
     let said = |content| ChatMessage {
         role: role.into(),
         content,

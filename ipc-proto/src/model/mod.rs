@@ -22,17 +22,18 @@ pub(crate) use provider::named;
 pub use provider::{Dialect, Kind};
 pub use setting::Setting;
 
-/// The speaker of a message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, BorrowDecode)]
-pub enum Role {
-    /// Instructions that the model must follow throughout.
-    System,
-    /// The person, or another principal.
-    User,
-    /// The model.
-    Assistant,
-    /// Tools: its parts are [`Part::ToolResult`]s only.
-    Tool,
+named! {
+    /// The speaker of a message.
+    Role {
+        /// Instructions that the model must follow throughout.
+        System = "system",
+        /// The person, or another principal.
+        User = "user",
+        /// The model.
+        Assistant = "assistant",
+        /// Tools: its parts are [`Part::ToolResult`]s only.
+        Tool = "tool",
+    }
 }
 
 /// One message of a conversation.
@@ -42,6 +43,18 @@ pub struct ModelMessage {
     pub role: Role,
     /// The content, in order.
     pub parts: Vec<Part>,
+}
+
+impl ModelMessage {
+    /// Its text parts, one behind the other.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let texts = self.parts.iter().filter_map(|part| match part {
+            Part::Text(text) => Some(text.as_str()),
+            _ => None,
+        });
+        texts.collect()
+    }
 }
 
 /// A part of a message.

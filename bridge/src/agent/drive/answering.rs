@@ -11,7 +11,6 @@ use harbor_policy::turn::{Event, RequestForm};
 
 use super::super::steps;
 use super::super::turn_log::TurnLogItem;
-use super::text_answer::text_of;
 use super::{Drive, TurnCall};
 use crate::models::ModelAnswer;
 
@@ -73,7 +72,7 @@ impl Drive {
         // A number that the session has not used yet.
         let number = self.session.messages.borrow().len();
         let mut read = steps::read(message, number);
-        let text = text_of(&read);
+        let text = read.text();
         if is_cut
             && text.trim_start().starts_with('{')
             && !read.parts.iter().any(|part| call_of(part).is_some())
@@ -99,7 +98,7 @@ impl Drive {
 
     /// Tells the text of an answer that was held back until it was whole.
     fn tell_held(&self, message: &ModelMessage) {
-        let text = text_of(message);
+        let text = message.text();
         if !self.is_held || text.is_empty() || text == BROKEN_CALL {
             return;
         }

@@ -30,7 +30,7 @@ impl Drive {
     }
 
     fn take_calls(&mut self, message: &mut ModelMessage, reading: &TextReading) {
-        let read = read_answer(&text_of(message), reading.reading());
+        let read = read_answer(&message.text(), reading.reading());
         let more = read.rest.strip_prefix(self.partial.borrow().as_str()).unwrap_or_default().to_owned();
         if !more.is_empty() {
             self.partial.borrow_mut().push_str(&more);
@@ -65,7 +65,7 @@ impl Drive {
     /// Tells of calls in the text of a model that can call tools in another way.
     fn tell_unmade(&self, message: &ModelMessage) {
         let has_call = message.parts.iter().any(|part| matches!(part, Part::ToolCall(_)));
-        let text = text_of(message);
+        let text = message.text();
         if has_call || text.is_empty() {
             return;
         }
@@ -128,13 +128,4 @@ impl Drive {
 /// The id of a call in a text: the number of its message, and its place there.
 fn id_of(number: usize, at: usize) -> String {
     format!("text_{number}_{at}")
-}
-
-/// The text of a message.
-pub(super) fn text_of(message: &ModelMessage) -> String {
-    let texts = message.parts.iter().filter_map(|part| match part {
-        Part::Text(text) => Some(text.as_str()),
-        _ => None,
-    });
-    texts.collect()
 }
