@@ -121,7 +121,7 @@ pub fn write_atomically(path: &Path, content: &[u8]) -> Result<(), FileError> {
 /// # Errors
 /// When it is none, or cannot be opened.
 pub fn regular_file(path: &Path) -> io::Result<File> {
-    let flags = OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK;
+    let flags = OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_NOCTTY;
     let file = OpenOptions::new().read(true).custom_flags(flags.bits()).open(path)?;
     match file.metadata()?.is_file() {
         true => Ok(file),

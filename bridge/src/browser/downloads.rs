@@ -9,9 +9,9 @@
 //! path comes from the extension, so the file must be one that came into being, or was changed last, while the download ran.
 //! Must never follow a link, nor give the bytes of a download that somebody else may have begun.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io;
-use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,12 +19,12 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use harbor_home::clock::wall_clock;
+use harbor_home::files::regular_file;
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{BrowserDownload, SourceEvent};
 use harbor_ipc_proto::json::Json;
 use harbor_policy::consent::Names;
 use harbor_policy::tabs::{Download, DownloadState, Holder};
-use nix::fcntl::OFlag;
 use nix::unistd::geteuid;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
@@ -293,8 +293,7 @@ impl SavedFile {
         if !path.is_absolute() {
             return Err(io::Error::other("the browser names no path"));
         }
-        let flags = (OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_NOCTTY).bits();
-        let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+        let file = regular_file(path)?;
         self.is_it(&file)?;
         let length = usize::try_from(self.bytes.saturating_sub(offset)).unwrap_or(PIECE).min(PIECE);
         let mut piece = vec![0; length];
@@ -304,7 +303,7 @@ impl SavedFile {
     fn is_it(&self, file: &File) -> io::Result<()> {
         let about = file.metadata()?;
         let changed_at = u64::try_from(about.ctime()).unwrap_or_default().saturating_mul(1000);
-        if !about.is_file() || about.nlink() != 1 || about.uid() != geteuid().as_raw() {
+        if about.nlink() != 1 || about.uid() != geteuid().as_raw() {
             return Err(io::Error::other("it is no regular file of the person's own"));
         }
         // What lay there before was not downloaded.
