@@ -144,7 +144,7 @@ export class Documents {
     return this.secrets.without([tabId], answer.reply);
   }
 
-  /** `known`: the frames that may be read, where they were listed a moment ago. Has each document of a tab that may be read say what stands in its secret fields: any other of them may have been given it. */
+  /** Has each document of a tab that may be read say what stands in its secret fields: any other of them may have been given it. `known`: the frames that may be read, where they were listed a moment ago. */
   async noteSecrets(tabId: number, mayRead: (url: string) => Promise<boolean>, known?: number[]): Promise<void> {
     const note = (frameId: number) => this.run(tabId, frameId, "note", {});
     const frames = known === undefined ? this.frames(tabId, mayRead) : Promise.resolve(known);

@@ -4,7 +4,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { DownloadView } from "../../shared/browser/downloads.ts";
 import type { TabView } from "../../shared/browser/tabs.ts";
-import { Downloads, type Told, whoseByAnswer } from "./downloads.ts";
+import type { BrowserDownload } from "../../shared/protocol/generated/messages.ts";
+import { Downloads, whoseByAnswer } from "./downloads.ts";
 
 const SESSIONS = new Map([[1, "a"], [2, "a"], [3, "b"]]);
 
@@ -22,10 +23,10 @@ const tab = (id: number, url: string): TabView => ({ id, windowId: 1, url, title
 const download = (url: string, more: Partial<DownloadView> = {}): DownloadView => ({ id: 7, url, referrer: "", path: "/d/f.csv", mime: "text/csv", bytes: 3, state: "complete", isPrivate: false, ...more });
 
 /** What is told of a download that begins while these tabs are open. */
-async function toldOf(tabs: TabView[], one: DownloadView, acting?: number): Promise<[number, Told][]> {
-  const told: [number, Told][] = [];
+async function toldOf(tabs: TabView[], one: DownloadView, acting?: number): Promise<[number, BrowserDownload][]> {
+  const told: [number, BrowserDownload][] = [];
   const noted: string[] = [];
-  const around = { sessionOf: (id: number) => SESSIONS.get(id), tabsOf: () => [], tell: async (id: number, what: Told) => void told.push([id, what]), note: (_: number, event: string) => void noted.push(event) };
+  const around = { sessionOf: (id: number) => SESSIONS.get(id), tabsOf: () => [], tell: async (id: number, what: BrowserDownload) => void told.push([id, what]), note: (_: number, event: string) => void noted.push(event) };
   const downloads = new Downloads(around, async () => tabs);
   if (acting !== undefined) downloads.acts(acting);
   downloads.began(one);

@@ -9,6 +9,7 @@
 
 import { type DownloadListener, type DownloadView, downloadOf } from "../../shared/browser/downloads.ts";
 import { type TabView, allTabs } from "../../shared/browser/tabs.ts";
+import type { BrowserDownload } from "../../shared/protocol/generated/messages.ts";
 import { originOf } from "./result.ts";
 
 /** How long after an answer its download may begin, and how long after an action of a session's one counts as begun by it, in milliseconds. */
@@ -31,21 +32,9 @@ export interface Around {
   sessionOf(tabId: number): string | undefined;
   tabsOf(session: string): number[];
   /** Tells the bridge how a download of a session's tab is now. */
-  tell(tabId: number, download: Told): Promise<unknown>;
+  tell(tabId: number, download: BrowserDownload): Promise<unknown>;
   /** Something is said of the tab with its next answer. */
   note(tabId: number, event: string): void;
-}
-
-export interface Told {
-  id: number;
-  url: string;
-  path: string;
-  mime: string;
-  bytes: number;
-  total?: number;
-  state: string;
-  error?: string;
-  own: boolean;
 }
 
 interface Of {
@@ -203,7 +192,7 @@ export class Downloads implements DownloadListener {
     if (open === undefined) return;
     const { id, url, path, mime, bytes, total, state, error } = download;
     // The address of a `data:` download is the file itself.
-    const told: Told = { id, url: url.slice(0, 2_000), path, mime, bytes, ...(total === undefined ? {} : { total }), state, ...(error === undefined ? {} : { error }), own: open.own };
+    const told: BrowserDownload = { id, url: url.slice(0, 2_000), path, mime, bytes, ...(total === undefined ? {} : { total }), state, ...(error === undefined ? {} : { error }), own: open.own };
     const said = JSON.stringify(told);
     if (said === open.said) return;
     open.said = said;

@@ -8,7 +8,8 @@
 //!  read_more {result, offset, length} ─► a piece of a result that was cut
 //! ```
 //!
-//! Owns the definitions of these tools and the words of a search's answer; [`ranking`](super::ranking) has the order. Must never know a tool that it was not given.
+//! Owns the definitions of these tools and the words of a search's answer; [`ranking`](super::ranking) has the order. Must never
+//! know a tool that it was not given.
 
 use harbor_ipc_proto::json::Fields;
 use harbor_ipc_proto::model::ModelTool;
