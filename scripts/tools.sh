@@ -71,12 +71,12 @@ find_keyring() {
   need_packages "to test secrets" dbus-daemon
 }
 
-# need_packages WHY NAME…: programs that are in Debian's packages of the same names.
+# need_packages WHY NAME…: programs that are in Debian's packages of the same names. A function of a script may have such a name.
 need_packages() {
   local why=$1 name missing=()
   shift
   for name in "$@"; do
-    PATH=$PATH:/usr/sbin command -v "$name" >/dev/null || missing+=("$name")
+    PATH=$PATH:/usr/sbin type -P "$name" >/dev/null || missing+=("$name")
   done
   [ ${#missing[@]} -eq 0 ] || get_packages "$why" "${missing[@]}"
 }

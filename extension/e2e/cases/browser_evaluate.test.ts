@@ -13,15 +13,21 @@ const PAGE = `<!doctype html><meta charset=utf-8><title>Scripts</title><h1>Headi
 /** What the page API says, without the page's own JSON. */
 const CAPABLE = "return agent.capabilities().then(({ harbor, version }) => `${version} ${harbor.message ?? 'connected'}`, (error) => error.message)";
 
+/** Whether the panel is there once more, with its state. */
+const IS_NEW = "return !window.isOld && document.querySelector('#browser-switch')?.checkVisibility() === true";
+
 /** What the person does in the browser so that scripts can run at all. */
 async function letScriptsRun(world: World): Promise<void> {
   const { browser, harbor } = world;
   const panel = await switchOn(world);
   if (browser.name === "chrome") await browser.manage("scripts");
   else await panel.click("#allow-scripts");
+  const isThere = async () => (await harbor.cli("tools", "browser")).includes("browser_evaluate") || undefined;
   await until("the tool", async () => {
-    await panel.run("location.reload(); return true").catch(() => true);
-    return (await harbor.cli("tools", "browser")).includes("browser_evaluate") || undefined;
+    // Chromium tells nobody of its switch: a panel that is opened looks. One that is loaded again before it is there would never look.
+    await panel.run("window.isOld = true; location.reload()").catch(() => undefined);
+    await until("the panel", async () => (await panel.run(IS_NEW).catch(() => false)) || undefined);
+    return isThere();
   });
 }
 
