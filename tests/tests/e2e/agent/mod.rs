@@ -15,6 +15,7 @@ mod scene;
 mod search;
 mod sessions;
 mod text_calls;
+mod text_faults;
 mod turns;
 mod typed;
 

@@ -7,18 +7,18 @@ use super::provider::{Round, Say};
 use super::scene::Scene;
 
 /// Refuses each request with tools, as Ollama does.
-fn refuses() -> Say {
+pub(super) fn refuses() -> Say {
     Say::Refuse("400 Bad Request", json!({"error": {"message": "m does not support tools"}}))
 }
 
 /// All that a request says to the model, in order.
-fn said(round: &Round) -> Vec<String> {
+pub(super) fn said(round: &Round) -> Vec<String> {
     let messages = round.body["messages"].as_array().unwrap();
     messages.iter().map(|message| message["content"].as_str().unwrap_or_default().to_owned()).collect()
 }
 
 /// A call in the form that the model was told of.
-fn told_call(round: &Round, name: &str, arguments: &Value) -> Say {
+pub(super) fn told_call(round: &Round, name: &str, arguments: &Value) -> Say {
     let system = &said(round)[0];
     let (_, rest) = system.split_once("[call ").unwrap();
     let (word, _) = rest.split_once(']').unwrap();
