@@ -56,6 +56,12 @@ test("what no form can be made of is declined, and a question ends with its call
     asksAfter(hands, "c", over);
     assert.equal(forms().length, left, over.type);
   }
+  // Two calls of one server at once.
+  hands.change({ asks: [], chat: { id: "c", turn: { items: [{ is: "step", tool: "files/t", state: "running" }] } } as unknown as State["chat"] });
+  heardAsk(hands, asked({ type: "object", properties: {} }));
+  asksAfter(hands, "c", event("tool_result", "files/t"));
+  assert.equal(forms().length, 1, "the other call may have asked");
+  asksAfter(hands, "c", event("final"));
   heardAsk(hands, asked({ type: "object", properties: {} }, "of another chat"));
   assert.equal(forms().length, 0);
   asksAfter(hands, "of another chat", event("final"));

@@ -32,26 +32,19 @@ const ACT = "server ask";
 export function heardAsk(hands: Hands, payload: Fields): void {
   const ask = payload as unknown as ServerAsk;
   const params = isFields(ask.params) ? ask.params : {};
-  const { plan, draft } = begun(plain(params["requestedSchema"]));
+  const { plan, draft } = begun(params["requestedSchema"] ?? { type: "object" });
   if (ask.method !== "elicitation/create" || plan.is !== "form") return answer(hands, ask.ask_id, { action: "decline" });
   const form = { id: ask.ask_id, session: ask.session_id, server: ask.server_id, message: String(params["message"] ?? ""), fields: plan.fields, draft, problems: new Map() };
   hands.change({ asks: [...hands.state.asks, form] });
 }
 
-/** MCP titles choices by `oneOf`; a form has them by `enum`. */
-function plain(schema: unknown): unknown {
-  if (!isFields(schema) || !isFields(schema["properties"])) return { type: "object", properties: {} };
-  const properties = Object.entries(schema["properties"]).map(([name, one]) => {
-    const choices = isFields(one) && Array.isArray(one["oneOf"]) ? one["oneOf"].filter(isFields).map((choice) => choice["const"]) : undefined;
-    return [name, choices === undefined ? one : { ...(one as Fields), oneOf: undefined, enum: choices }] as const;
-  });
-  return { ...schema, properties: Object.fromEntries(properties) };
-}
-
-/** An event of a turn: with the result of a call, and with the turn, what its server has asked is over. */
+/** An event of a turn: with the result of its server's last call that runs, and with the turn, a question is over. */
 export function asksAfter(hands: Hands, session: string, { type, tool }: TurnEvent): void {
-  const isOver = (one: AskedForm): boolean =>
-    one.session === session && (type === "final" || type === "error" || (type === "tool_result" && tool?.startsWith(`${one.server}/`) === true));
+  const { chat } = hands.state;
+  const runs = (server: string) =>
+    chat?.id === session && chat.turn?.items.some((item) => item.is === "step" && item.state === "running" && item.tool.startsWith(`${server}/`)) === true;
+  const isLast = ({ server }: AskedForm) => type === "tool_result" && tool?.startsWith(`${server}/`) === true && !runs(server);
+  const isOver = (one: AskedForm): boolean => one.session === session && (type === "final" || type === "error" || isLast(one));
   if (hands.state.asks.some(isOver)) hands.change({ asks: hands.state.asks.filter((one) => !isOver(one)) });
 }
 

@@ -60,7 +60,7 @@ function plainOf(field: Field, text: string, props: Props): VNode {
     case "choice":
       return select(
         field.required && text !== "" ? [] : [["", field.required ? "choose" : "not set"]],
-        field.choices.map((choice, at) => [String(at), visible(typeof choice === "string" ? choice : JSON.stringify(choice)).text]),
+        field.choices.map((choice, at) => [String(at), visible(field.titles[at] ?? (typeof choice === "string" ? choice : JSON.stringify(choice))).text]),
         text,
         props,
       );

@@ -18,7 +18,8 @@ export type Field = Common &
     | { is: "text"; long: boolean; hint: string | undefined }
     | { is: "number"; integer: boolean; min: number | undefined; max: number | undefined }
     | { is: "yes_no" }
-    | { is: "choice"; choices: unknown[] }
+    /** `titles`: the words of the choices, where the server has such. */
+    | { is: "choice"; choices: unknown[]; titles: (string | undefined)[] }
     | { is: "list"; item: Field; min: number; max: number }
     | { is: "group"; fields: Field[] }
     /** JSON, since no form says it. */
@@ -94,6 +95,10 @@ function meant(reading: Reading, given: unknown, hops = 0): Schema | undefined {
   const several = given["anyOf"] ?? given["oneOf"];
   if (several === undefined) return given;
   const { anyOf: _any, oneOf: _one, ...rest } = given;
+  if (Array.isArray(several) && several.length > 0 && several.every((one) => isFields(one) && "const" in one)) {
+    // MCP titles the choices of a question like this.
+    return { ...rest, enum: several.map((one: Schema) => one["const"]), enumNames: several.map((one: Schema) => one["title"]) };
+  }
   const others = Array.isArray(several) ? several.filter((one) => !isFields(one) || one["type"] !== "null") : [];
   if (others.length !== 1 || (several as unknown[]).length !== 2) return undefined;
   const found = meant(reading, others[0], hops + 1);
@@ -129,7 +134,9 @@ function typeOf({ type, properties }: Schema): unknown {
 
 function choiceOf(common: Common, schema: Schema): Field | undefined {
   const choices = Array.isArray(schema["enum"]) ? schema["enum"] : [schema["const"]];
-  return choices.length > MOST_CHOICES || choices.length === 0 ? undefined : { ...common, is: "choice", choices };
+  const names: unknown[] = Array.isArray(schema["enumNames"]) ? schema["enumNames"] : [];
+  const titles = choices.map((_, at) => (typeof names[at] === "string" && names[at] !== "" ? names[at] : undefined));
+  return choices.length > MOST_CHOICES || choices.length === 0 ? undefined : { ...common, is: "choice", choices, titles };
 }
 
 function listOf(reading: Reading, common: Common, schema: Schema, depth: number): Field | undefined {
