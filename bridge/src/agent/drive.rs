@@ -283,6 +283,10 @@ impl Drive {
             self.session.say(ModelMessage { role: Role::Assistant, parts: vec![Part::Text(text.clone())] });
         }
         self.outcome.ended = why;
+        if why != Why::Failed {
+            // That of an earlier try.
+            self.outcome.error = None;
+        }
         self.cite(text);
         self.save().await;
         match &self.outcome.error {

@@ -8,7 +8,7 @@
 //! Owns one such round, the bound on the number of those that ask, and the pauses of those that do not. Servers put off what
 //! takes long, and the time of the call is the bound for that. The state that the server gives is passed back unread.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -47,8 +47,6 @@ pub struct Question {
 
 #[derive(Deserialize)]
 struct InputRequired<'a> {
-    #[serde(rename = "resultType")]
-    result_type: String,
     #[serde(rename = "inputRequests", borrow)]
     requests: Option<BTreeMap<String, ServerInputRequest<'a>>>,
     #[serde(rename = "requestState", borrow)]
@@ -80,14 +78,14 @@ pub fn asks_for_input(result: &str) -> bool {
 }
 
 impl Round {
-    /// Reads the questions of a result that [asks for input](asks_for_input).
+    /// Reads the questions of a result that [asks for input](asks_for_input), or of a task that does. Those of the `known` names were
+    /// asked before: a task tells them until its server has taken the answers.
     ///
     /// # Errors
     /// When the server is wrong.
-    pub fn begin(result: &str) -> Result<(Self, Vec<Question>), &'static str> {
+    pub fn begin(result: &str, known: &BTreeSet<String>) -> Result<(Self, Vec<Question>), &'static str> {
         let required: InputRequired<'_> =
             serde_json::from_str(result).map_err(|_| "its request for input is malformed")?;
-        debug_assert_eq!(required.result_type, "input_required");
         let requests = required.requests.unwrap_or_default();
         if requests.is_empty() && required.state.is_none() {
             return Err("it asks for input without a question or a state");
@@ -97,6 +95,7 @@ impl Round {
         }
         let questions: Vec<_> = requests
             .into_iter()
+            .filter(|(name, _)| !known.contains(name))
             .map(|(name, asked)| Question {
                 name,
                 method: asked.method,
@@ -147,7 +146,7 @@ mod tests {
         let result = r#"{"resultType":"input_required","requestState":"s\u0041",
             "inputRequests":{"b":{"method":"roots/list"},"a":{"method":"x","params":{"y":1}}}}"#;
         assert!(asks_for_input(result));
-        let (mut round, questions) = Round::begin(result).unwrap();
+        let (mut round, questions) = Round::begin(result, &BTreeSet::new()).unwrap();
         let asked = |name: &str, method: &str, params: &str| Question {
             name: name.into(),
             method: method.into(),
@@ -166,7 +165,7 @@ mod tests {
     #[test]
     fn a_state_without_a_question_puts_the_request_off_longer_and_longer() {
         let (round, questions) =
-            Round::begin(r#"{"resultType":"input_required","requestState":"s"}"#).unwrap();
+            Round::begin(r#"{"resultType":"input_required","requestState":"s"}"#, &BTreeSet::new()).unwrap();
         assert!(questions.is_empty() && round.is_complete());
         let retry = round.retry(&Request::new("tools/call", b"\"name\":\"t\"".to_vec()));
         assert_eq!(String::from_utf8(retry.members).unwrap(), r#""name":"t","requestState":"s""#);
@@ -178,6 +177,6 @@ mod tests {
     fn the_word_alone_does_not_ask() {
         assert!(!asks_for_input(r#"{"content":[{"text":"\"input_required\""}]}"#));
         assert!(!asks_for_input(r#"{"x":{"resultType":"input_required"}}"#));
-        assert!(Round::begin(r#"{"resultType":"input_required"}"#).is_err());
+        assert!(Round::begin(r#"{"resultType":"input_required"}"#, &BTreeSet::new()).is_err());
     }
 }

@@ -16,6 +16,7 @@ use harbor_ipc_proto::link::runner::{AskAnswer, CallFailure, FromRunner};
 use super::Session;
 use super::open::{Again, Call, Open};
 use super::open_questions::OpenQuestion;
+use super::tasks::AFTER_ANSWERS;
 use crate::mcp::rounds::{MAX_ROUNDS, Round, pause_ms};
 use crate::mcp::write::put_answer;
 
@@ -49,12 +50,25 @@ impl Session {
         let Some(again) = call.again.as_mut() else {
             return self.fail(id, CallFailure::Malformed("a legacy server asked for input".into()));
         };
-        let (round, questions) = match Round::begin(result) {
+        let mut task = call.task.as_mut().filter(|task| task.id.is_some());
+        let known = task.as_ref().map(|task| task.asked.clone()).unwrap_or_default();
+        let (round, questions) = match Round::begin(result, &known) {
             Ok(begun) => begun,
-            Err(why) => return self.fail(id, CallFailure::Malformed(why.into())),
+            Err(why) => {
+                self.give_up_task_of(&call);
+                return self.fail(id, CallFailure::Malformed(why.into()));
+            }
         };
+        if let Some(task) = &mut task {
+            if questions.is_empty() {
+                return self.look_later(call, AFTER_ANSWERS);
+            }
+            task.is_updating = true;
+            task.asked.extend(questions.iter().map(|question| question.name.clone()));
+        }
         if again.takes(round, !questions.is_empty(), wire_id).is_err() {
             let why = format!("it asked for input {MAX_ROUNDS} times without giving a result");
+            self.give_up_task_of(&call);
             return self.fail(id, CallFailure::InputRefused(why.into()));
         }
         self.asks.borrow_mut().rounds.insert(id, call);
@@ -126,11 +140,15 @@ impl Session {
         }
     }
 
-    /// Drops the round of a call and its questions; whether there was one.
+    /// Drops the round of a call and its questions, and gives its task up; whether there was one.
     pub(super) fn forget_round(&self, id: u64) -> bool {
-        let mut asks = self.asks.borrow_mut();
-        asks.open.retain(|_, asked| !matches!(asked, OpenQuestion::Modern { call, .. } if *call == id));
-        asks.rounds.remove(&id).is_some()
+        let call = {
+            let mut asks = self.asks.borrow_mut();
+            asks.open.retain(|_, asked| !matches!(asked, OpenQuestion::Modern { call, .. } if *call == id));
+            asks.rounds.remove(&id)
+        };
+        call.iter().for_each(|call| self.give_up_task_of(call));
+        call.is_some()
     }
 }
 

@@ -25,7 +25,17 @@ impl Session {
         }
         let as_task = if era == Era::Legacy { self.as_task(operation) } else { None };
         let sent = as_task.as_ref().unwrap_or(operation);
-        let request = || Request { capabilities: capabilities.map(Into::into), ..request_for(sent, era) };
+        // A modern server chooses by itself, among the callers that can wait for a task.
+        let is_open_to_tasks =
+            era == Era::Modern && offers.tasks && matches!(operation, Operation::CallTool { task: None, .. });
+        let request = || {
+            let request = request_for(sent, era);
+            Request {
+                capabilities: capabilities.map(Into::into),
+                tasks: request.tasks || is_open_to_tasks,
+                ..request
+            }
+        };
         match (operation, era) {
             (Operation::Subscribe { uri }, _) if !offers.subscribe => {
                 self.fail(id, CallFailure::NotOffered(format!("subscriptions (to {uri})").into()));
@@ -58,7 +68,7 @@ impl Session {
                 }
                 // What a task answers with is a handle, no result.
                 let tool = task.is_none().then(|| self.tool_with_output(name)).flatten();
-                let task = as_task.is_some().then(Box::default);
+                let task = (as_task.is_some() || is_open_to_tasks).then(Box::default);
                 self.send_call(Call { id, tool, progress, task, again: None }, request(), era);
             }
             _ => {

@@ -7,6 +7,7 @@ use std::borrow::Cow;
 
 use harbor_ipc_proto::link::runner::{EndCause, Era, FromRunner, ServerInfo};
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
 use super::open::Open;
@@ -58,6 +59,8 @@ struct Capabilities<'a> {
     resources: Option<&'a RawValue>,
     #[serde(borrow)]
     prompts: Option<&'a RawValue>,
+    #[serde(borrow)]
+    extensions: Option<&'a RawValue>,
     #[serde(borrow)]
     completions: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -214,6 +217,16 @@ fn info(said: HandshakeAnswer<'_>) -> ServerInfo<'static> {
     }
 }
 
+/// True if the extensions of a server, JSON text, have that of tasks.
+fn has_tasks(extensions: &str) -> bool {
+    #[derive(Deserialize)]
+    struct Extensions {
+        #[serde(rename = "io.modelcontextprotocol/tasks")]
+        tasks: Option<IgnoredAny>,
+    }
+    serde_json::from_str::<Extensions>(extensions).is_ok_and(|extensions| extensions.tasks.is_some())
+}
+
 fn offers(capabilities: &str) -> Offers {
     #[derive(Deserialize, Default)]
     struct Resources {
@@ -228,6 +241,7 @@ fn offers(capabilities: &str) -> Offers {
         completions: said.completions.is_some(),
         logging: said.logging.is_some(),
         subscribe: subscribe.is_some_and(|resources| resources.subscribe == Some(true)),
+        tasks: said.extensions.is_some_and(|extensions| has_tasks(extensions.get())),
     }
 }
 

@@ -130,11 +130,12 @@ impl Session {
     }
 
     fn on_result(&self, call: Call, wire_id: u64, result: &str) {
-        let call = match call.task.is_some() {
-            true => self.on_task_told(call, result),
-            false => Some(call),
+        let told = match call.task.is_some() {
+            true => self.on_task_told(call, wire_id, result),
+            false => Some((call, Cow::Borrowed(result))),
         };
-        let Some(call) = call else { return };
+        let Some((call, result)) = told else { return };
+        let result = &*result;
         if call.again.is_some() && asks_for_input(result) {
             return self.on_input_required(call, wire_id, result);
         }

@@ -77,6 +77,8 @@ struct Offers {
     completions: bool,
     logging: bool,
     subscribe: bool,
+    /// The extension of tasks, modern.
+    tasks: bool,
 }
 
 /// One start of one server.

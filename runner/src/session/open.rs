@@ -2,6 +2,7 @@
 //!
 //! Owns what is remembered for an open request. Must never send anything.
 
+use std::collections::BTreeSet;
 use std::time::Instant;
 
 use crate::mcp::pages::Pages;
@@ -84,8 +85,12 @@ pub(super) struct Again {
 pub(super) struct TaskOfCall {
     /// The server's name for it, a JSON string, once it has begun.
     pub id: Option<String>,
-    /// True if its result is asked for.
+    /// Legacy: true if its result is asked for.
     pub is_due: bool,
+    /// Modern: true if answers to its questions are on their way.
+    pub is_updating: bool,
+    /// Modern: the names of the questions that it has asked.
+    pub asked: BTreeSet<String>,
     /// When its server is asked about it next.
     pub look_at: Option<Instant>,
 }

@@ -3,13 +3,17 @@
 //! Owns when a server is asked about a task, and that a task nobody waits for is cancelled. Must never give a task to a caller as
 //! a result.
 
+use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
-use harbor_ipc_proto::link::runner::{CallFailure, Operation};
+use harbor_ipc_proto::link::runner::{CallFailure, Era, Operation};
 
 use super::Session;
-use super::open::{Call, Open};
-use crate::mcp::tasks::{PARAMS, ServerTask, about};
+use super::open::{Again, Call, Open};
+use crate::mcp::tasks::{PARAMS, ServerTask, Stage, about};
+
+/// How long a server has to take the answers to a task's questions until it is asked about the task again.
+pub(super) const AFTER_ANSWERS: Duration = Duration::from_millis(100);
 
 impl Session {
     /// The call with the parameters of a task, if the tool can only be called so.
@@ -23,34 +27,66 @@ impl Session {
         }
     }
 
-    /// A server's answer to a request about the task of this call. Gives the call back if that is its result.
-    pub(super) fn on_task_told(&self, call: Call, result: &str) -> Option<Call> {
-        let (has_begun, is_due) = call.task.as_ref().map(|task| (task.id.is_some(), task.is_due))?;
-        let told = match (has_begun, is_due) {
-            (_, true) => return Some(call),
-            (false, _) => ServerTask::created(result),
-            (true, _) => ServerTask::told(result),
-        };
+    /// A server's answer, by the request `wire_id`, to a call that may run as a task. Gives the call back with the tool's own result if
+    /// that is there.
+    pub(super) fn on_task_told<'a>(
+        &self,
+        mut call: Call,
+        wire_id: u64,
+        result: &'a str,
+    ) -> Option<(Call, Cow<'a, str>)> {
+        let era = self.era().unwrap_or(Era::Legacy);
+        let task = call.task.as_mut()?;
+        if task.is_due {
+            return Some((call, result.into()));
+        }
+        if std::mem::take(&mut task.is_updating) {
+            self.look_later(call, AFTER_ANSWERS);
+            return None;
+        }
+        let has_begun = task.id.is_some();
+        let told = if has_begun { ServerTask::told(result, era) } else { ServerTask::created(result, era) };
         match told {
             // It has answered at once.
-            None if !has_begun => return Some(call),
+            None if !has_begun => return Some((call, result.into())),
             None => self.fail(call.id, CallFailure::Malformed("it tells nothing of its task".into())),
-            Some(told) => self.follow(call, told),
+            Some(told) => return self.follow(call, told, wire_id, result),
         }
         None
     }
 
-    fn follow(&self, mut call: Call, told: ServerTask) {
-        let Some(task) = call.task.as_mut() else { return };
+    fn follow<'a>(
+        &self,
+        mut call: Call,
+        told: ServerTask,
+        wire_id: u64,
+        result: &'a str,
+    ) -> Option<(Call, Cow<'a, str>)> {
+        let task = call.task.as_mut()?;
         // It keeps the name that it began with.
         let id = task.id.get_or_insert(told.id).clone();
-        task.is_due = told.is_due;
-        if told.is_due {
-            self.send(Open::Call(call), &about("tasks/result", &id), false);
-        } else {
-            task.look_at = Some(Instant::now() + Duration::from_millis(told.pause_ms));
-            self.asks.borrow_mut().tasks.insert(call.id, call);
+        match told.stage {
+            Stage::Working => self.look_later(call, Duration::from_millis(told.pause_ms)),
+            Stage::Due => {
+                task.is_due = true;
+                self.send(Open::Call(call), &about("tasks/result", &id), false);
+            }
+            Stage::Completed(result) => return Some((call, result.into())),
+            Stage::Ended(outcome) => self.reply(call.id, outcome),
+            Stage::Asks => {
+                let rounds = call.again.as_ref().map_or(0, |again| again.rounds);
+                call.again = Some(Box::new(Again { rounds, ..Again::of(about("tasks/update", &id)) }));
+                self.on_input_required(call, wire_id, result);
+            }
         }
+        None
+    }
+
+    /// Asks about the task after a pause.
+    pub(super) fn look_later(&self, mut call: Call, pause: Duration) {
+        let Some(task) = call.task.as_mut() else { return };
+        task.look_at = Some(Instant::now() + pause);
+        self.asks.borrow_mut().tasks.insert(call.id, call);
     }
 
     /// The time at which a server is asked about a task.
@@ -85,15 +121,20 @@ impl Session {
                 None => None,
             }
         };
-        if let Some(task) = waiting.or(begun).and_then(|call| call.task?.id) {
-            self.give_up(&task);
-        }
+        waiting.or(begun).iter().for_each(|call| self.give_up_task_of(call));
     }
 
     /// The answer to a call that nobody waits for: perhaps it has begun a task.
     pub(super) fn on_unwanted(&self, result: &str) {
-        if let Some(task) = ServerTask::created(result) {
+        if let Some(task) = ServerTask::created(result, self.era().unwrap_or(Era::Legacy)) {
             self.give_up(&task.id);
+        }
+    }
+
+    /// Cancels the task of a call, if that has begun.
+    pub(super) fn give_up_task_of(&self, call: &Call) {
+        if let Some(id) = call.task.as_ref().and_then(|task| task.id.as_ref()) {
+            self.give_up(id);
         }
     }
 

@@ -1,5 +1,7 @@
 //! Results that ask for input: what is sent again carries every answer and the state as the server wrote it.
 
+use std::collections::BTreeSet;
+
 use harbor_runner::mcp::rounds::{Round, asks_for_input};
 use harbor_runner::mcp::write::{Request, RequestMeta, put_request};
 
@@ -31,7 +33,7 @@ fn rounds(bytes: &[u8]) {
         return;
     }
     // That the rest is in order is for `begin` to find out.
-    let Ok((mut round, questions)) = Round::begin(text) else { return };
+    let Ok((mut round, questions)) = Round::begin(text, &BTreeSet::new()) else { return };
     assert!(questions.len() <= 16);
     let mut left = questions.len();
     assert_eq!(round.is_complete(), left == 0);

@@ -29,8 +29,6 @@ const NO_CALL: &str = "the model called no tool, though it had to";
 
 impl Drive {
     pub(super) fn answered(&mut self, mut answered: ModelAnswer) -> Event {
-        // That of an earlier try.
-        self.outcome.error = None;
         self.tell_left_out(&answered);
         let is_cut = answered.finish == Finish::Length;
         if is_cut {

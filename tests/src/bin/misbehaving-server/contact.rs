@@ -140,8 +140,10 @@ fn discover(server: &Arc<Server>, request: &Request) {
         Fault::RefusesInitialize => server.out.error(&request.id, -32603, REFUSAL, None),
         Fault::MalformedInitialize => server.complete(&request.id, "\"supportedVersions\":7"),
         _ => {
+            let capabilities =
+                CAPABILITIES.replacen('{', "{\"extensions\":{\"io.modelcontextprotocol/tasks\":{}},", 1);
             let members = format!(
-                "\"supportedVersions\":[\"{MODERN}\"],\"capabilities\":{CAPABILITIES},\"instructions\":{INSTRUCTIONS},\
+                "\"supportedVersions\":[\"{MODERN}\"],\"capabilities\":{capabilities},\"instructions\":{INSTRUCTIONS},\
                  \"ttlMs\":0,\"cacheScope\":\"private\",\"_meta\":{{\"io.modelcontextprotocol/serverInfo\":{INFO}}}"
             );
             server.complete(&request.id, &members);

@@ -1,4 +1,4 @@
-//! Tools that run as tasks, of the older generation: whoever calls them without `task` is refused.
+//! Tools that run as tasks: whoever calls them without `task`, or without the extension in the modern generation, is refused.
 //!
 //! ```text
 //!  task_echo     working, working, completed; its result is its arguments
@@ -20,18 +20,39 @@ pub const PREFIX: &str = "task_";
 /// The number of times that it is asked about a task before that is over.
 const LOOKS: u32 = 2;
 
-/// The tasks that were begun: their tools, their arguments, and how often they were asked about.
-pub type Tasks = Mutex<HashMap<String, (String, String, u32)>>;
+/// The tasks that were begun.
+pub type Tasks = Mutex<HashMap<String, Begun>>;
+
+#[derive(Debug, Clone)]
+pub struct Begun {
+    tool: String,
+    arguments: String,
+    /// How often it was asked about.
+    looks: u32,
+    /// Modern: the answers to its question, and the look at which they came.
+    answers: Option<(String, u32)>,
+}
 
 /// Begins a task.
 pub fn begin(server: &Server, request: &Request) {
-    if request.params.raw("task").is_none() {
+    let capabilities = request.params.object("_meta").object("io.modelcontextprotocol/clientCapabilities");
+    let is_wanted = match server.settings.modern {
+        true => capabilities.object("extensions").raw("io.modelcontextprotocol/tasks").is_some(),
+        false => request.params.raw("task").is_some(),
+    };
+    if !is_wanted {
         return server.out.error(&request.id, -32601, "this tool requires task augmentation", None);
     }
     let (tool, arguments) = (request.params.text("name"), request.params.raw("arguments").unwrap_or("{}"));
     let id = format!("task of {}", request.id);
-    server.tasks.lock().unwrap().insert(id.clone(), (tool, arguments.to_owned(), 0));
-    server.complete(&request.id, &format!("\"task\":{{{}}}", told(&id, "working")));
+    let begun = Begun { tool, arguments: arguments.to_owned(), looks: 0, answers: None };
+    server.tasks.lock().unwrap().insert(id.clone(), begun);
+    match server.settings.modern {
+        true => {
+            server.out.result(&request.id, &format!("{{\"resultType\":\"task\",{}}}", told(&id, "working")))
+        }
+        false => server.complete(&request.id, &format!("\"task\":{{{}}}", told(&id, "working"))),
+    }
 }
 
 /// Answers a request about a task that was begun; false if it is none.
@@ -40,41 +61,69 @@ pub fn answer(server: &Arc<Server>, request: &Request) -> bool {
         return false;
     }
     let id = request.params.text("taskId");
-    let Some((tool, arguments, looks)) = server.tasks.lock().unwrap().get_mut(&id).map(|task| {
-        task.2 += u32::from(request.method == "tasks/get");
+    let Some(task) = server.tasks.lock().unwrap().get_mut(&id).map(|task| {
+        task.looks += u32::from(request.method == "tasks/get");
+        if let Some(responses) = request.params.raw("inputResponses") {
+            task.answers = Some((responses.to_owned(), task.looks));
+        }
         task.clone()
     }) else {
         return false;
     };
     match request.method.as_str() {
-        "tasks/get" => {
-            let status = match tool.as_str() {
-                _ if looks <= LOOKS => "working",
-                "task_hangs" => "working",
-                "task_asks" => "input_required",
-                "task_fails" => "failed",
-                _ => "completed",
-            };
-            server.complete(&request.id, &told(&id, status));
-        }
-        "tasks/result" => give(server, request, &tool, &arguments),
+        "tasks/get" if server.settings.modern => server.complete(&request.id, &look(&id, &task)),
+        "tasks/get" => server.complete(&request.id, &told(&id, task.status())),
+        "tasks/update" => server.complete(&request.id, ""),
+        "tasks/result" => give(server, request, &task),
         _ => {
-            server.journal.write(&format!("gave up {tool}"));
+            server.journal.write(&format!("gave up {}", task.tool));
             server.complete(&request.id, &told(&id, "cancelled"));
         }
     }
     true
 }
 
-fn give(server: &Arc<Server>, request: &Request, tool: &str, arguments: &str) {
-    match tool {
-        "task_asks" => crate::tools::ask(server, request, "ask_elicitation"),
-        "task_fails" => server.out.error(&request.id, -32050, "the task has failed", None),
-        _ => put_text(server, &request.id, arguments),
+impl Begun {
+    fn status(&self) -> &'static str {
+        match (self.tool.as_str(), &self.answers) {
+            _ if self.looks <= LOOKS => "working",
+            ("task_hangs", _) => "working",
+            // It takes the answers at the second look after them.
+            ("task_asks", Some((_, at))) if self.looks > at + 1 => "completed",
+            ("task_asks", _) => "input_required",
+            ("task_fails", _) => "failed",
+            _ => "completed",
+        }
     }
 }
 
-/// The members of a task, as the server tells of it.
+/// What the modern generation tells of a task: all there is.
+fn look(id: &str, task: &Begun) -> String {
+    let status = task.status();
+    let more = match (status, &task.answers) {
+        ("completed", answers) => {
+            let text = answers.as_ref().map_or(&task.arguments, |(responses, _)| responses);
+            format!(",\"result\":{{\"content\":[{{\"type\":\"text\",\"text\":{}}}]}}", quoted(text))
+        }
+        ("failed", _) => ",\"error\":{\"code\":-32050,\"message\":\"the task has failed\"}".into(),
+        ("input_required", _) => {
+            let (method, params) = crate::asks::question("ask_elicitation");
+            format!(",\"inputRequests\":{{\"q\":{{\"method\":\"{method}\",\"params\":{params}}}}}")
+        }
+        _ => String::new(),
+    };
+    told(id, status) + &more
+}
+
+fn give(server: &Arc<Server>, request: &Request, task: &Begun) {
+    match task.tool.as_str() {
+        "task_asks" => crate::tools::ask(server, request, "ask_elicitation"),
+        "task_fails" => server.out.error(&request.id, -32050, "the task has failed", None),
+        _ => put_text(server, &request.id, &task.arguments),
+    }
+}
+
+/// The members of a task, as both generations tell of it.
 fn told(id: &str, status: &str) -> String {
     let at = "\"2026-01-01T00:00:00Z\"";
     format!(

@@ -16,11 +16,16 @@ const TASKS: &str = r#"[
 
 /// A turn that calls this tool, with the server that has it.
 fn calls(tool: &'static str) -> (Scene, Double) {
+    calls_of(tool, |double| double)
+}
+
+/// The same with another generation of the server.
+fn calls_of(tool: &'static str, era: fn(Double) -> Double) -> (Scene, Double) {
     let scene = Scene::new(move |round| match round.results.len() {
         0 => round.call("c", tool, &json!({"n": 7})),
         _ => Say::Text("done".into()),
     });
-    let double = Double::sound(&scene.home).closed().offering(TASKS);
+    let double = era(Double::sound(&scene.home)).closed().offering(TASKS);
     scene.bridge.add_and_connect("t", &double);
     (scene, double)
 }
@@ -62,35 +67,47 @@ fn a_server_asks_whoever_runs_the_turn_and_hears_at_once_that_nobody_is_there() 
 
 #[test]
 fn a_tool_that_only_runs_as_a_task_is_called_as_one_and_gives_its_own_result() {
-    for (tool, is_error, says) in
-        [("task_echo", false, r#"{"n":7}"#), ("task_fails", true, "the task has failed")]
-    {
-        let (scene, double) = calls(tool);
-        let answer = ended(scene.send("go")).unwrap();
-        assert_eq!(answer["steps"][0]["is_error"], is_error, "{tool}");
-        assert!(told(&scene).contains(says), "{tool}: {}", told(&scene));
-        assert_eq!(
-            double.journal().count("request tasks/get"),
-            3,
-            "{tool}: at its interval, until it is over"
-        );
+    for era in [|double| double, Double::modern] {
+        for (tool, is_error, says) in
+            [("task_echo", false, r#"{"n":7}"#), ("task_fails", true, "the task has failed")]
+        {
+            let (scene, double) = calls_of(tool, era);
+            let answer = ended(scene.send("go")).unwrap();
+            assert_eq!(answer["steps"][0]["is_error"], is_error, "{tool}: {}", told(&scene));
+            assert!(told(&scene).contains(says), "{tool}: {}", told(&scene));
+            assert_eq!(
+                double.journal().count("request tasks/get"),
+                3,
+                "{tool}: at its interval, until it is over"
+            );
+        }
+        let (scene, _) = calls_of("task_asks", era);
+        let pending = send_answering(&scene);
+        answer_next(&scene);
+        ended(pending).unwrap();
+        assert!(told(&scene).contains("Ada"), "what a task asks is asked, too, and once: {}", told(&scene));
     }
-    let (scene, _) = calls("task_asks");
-    let pending = send_answering(&scene);
-    answer_next(&scene);
-    ended(pending).unwrap();
-    assert!(told(&scene).contains("Ada"), "what a task asks is asked, too: {}", told(&scene));
 }
 
 #[test]
 fn a_task_ends_with_its_turn() {
-    let (scene, double) = calls("task_hangs");
-    let pending = scene.send("go");
-    wait_until("the task to be looked at", LIMIT, || double.journal().count("request tasks/get") > 0);
+    for era in [|double| double, Double::modern] {
+        let (scene, double) = calls_of("task_hangs", era);
+        let pending = scene.send("go");
+        wait_until("the task to be looked at", LIMIT, || double.journal().count("request tasks/get") > 0);
+        scene.bridge.call("chat_stop", &json!({"session_id": scene.session})).unwrap();
+        let answer = pending.wait(PROMPT).unwrap();
+        assert_eq!((&answer["ended"], &answer["steps"][0]["is_error"]), (&json!("stopped"), &json!(true)));
+        wait_until("the task to be given up", LIMIT, || double.journal().count("gave up task_hangs") == 1);
+    }
+
+    // One that asks, while the person thinks.
+    let (scene, double) = calls_of("task_asks", Double::modern);
+    let pending = send_answering(&scene);
+    let _ = scene.bridge.next_push("ask", LIMIT);
     scene.bridge.call("chat_stop", &json!({"session_id": scene.session})).unwrap();
-    let answer = pending.wait(PROMPT).unwrap();
-    assert_eq!((&answer["ended"], &answer["steps"][0]["is_error"]), (&json!("stopped"), &json!(true)));
-    wait_until("the task to be given up", LIMIT, || double.journal().count("gave up task_hangs") == 1);
+    pending.wait(PROMPT).unwrap();
+    wait_until("the task to be given up", LIMIT, || double.journal().count("gave up task_asks") == 1);
 }
 
 #[test]
