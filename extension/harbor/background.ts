@@ -141,7 +141,7 @@ onForeignPort((port) => {
     port.disconnect();
     return;
   }
-  const parts = { isClosed: (tab: number) => closedTabs.has(tab), bridge, asking, leftOut, noteTab: (tab: number) => tabs.note(tab), after, acted: () => sidebars.acted() };
+  const parts = { closedTabs, bridge, asking, leftOut, noteTab: (tab: number) => tabs.note(tab), after, acted: () => sidebars.acted() };
   const push = answer(port, peerHandler(parts), { open: MOST_OPEN });
   const tellState = () => push("bridge", { ...stateForPeer(bridge.state) });
   peers.add(tellState);
