@@ -18,6 +18,7 @@ mod holder;
 mod lasting;
 mod scripts;
 mod session;
+mod site_answers;
 pub mod typed;
 pub mod uploads;
 pub mod urls;
@@ -34,8 +35,9 @@ pub use downloads::{Download, DownloadState, Downloads, MOST_DOWNLOADS};
 pub use events::{Events, MOST_EVENTS, TabEvent};
 pub use holder::Holder;
 pub use lasting::{GRACE, IDLE};
-pub use scripts::{NoScript, Scripts};
+pub use scripts::Scripts;
 pub use session::Session;
+pub use site_answers::{NoYes, SiteAnswers};
 
 use crate::lifecycle::Millis;
 
@@ -76,6 +78,7 @@ pub struct Tabs {
     of_holder: HashMap<Holder, Arc<str>>,
     stopped: HashMap<Holder, Millis>,
     scripts: Scripts,
+    logins: SiteAnswers,
     begun: usize,
 }
 
@@ -165,6 +168,11 @@ impl Tabs {
     /// Facts about the scripts of holders.
     pub fn scripts(&mut self) -> &mut Scripts {
         &mut self.scripts
+    }
+
+    /// The person's answers about what the browser keeps for sites.
+    pub fn logins(&mut self) -> &mut SiteAnswers {
+        &mut self.logins
     }
 
     /// Something has happened in a session.

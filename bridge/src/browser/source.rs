@@ -15,7 +15,6 @@ use harbor_ipc_proto::client::{SourceCall, SourceSession, SourceSessionEnded};
 use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::link::runner::Operation;
 use harbor_ipc_proto::source_id::SourceId;
-use harbor_policy::browser_tools::EVALUATE;
 use harbor_policy::consent::facts::{Holding, Reach};
 use harbor_policy::consent::{Names, Permit};
 use harbor_policy::slots::{Slot, Slots};
@@ -25,6 +24,7 @@ use tokio::sync::Notify;
 
 use super::arguments::{self, MAX_ARGUMENTS};
 use super::batch::Batch;
+use super::by_name::Power;
 use super::calls::{BrowserAnswer, BrowserCalls};
 use super::channel::ExtensionChannel;
 use super::files::{CarriedFile, ShownFiles};
@@ -212,9 +212,9 @@ impl Browser {
             Ok(tab) => tab,
             Err(refusal) => return Ok(refusal),
         };
-        let limit = match name {
-            EVALUATE => self.may_evaluate((&holder, &session), tab, &mut arguments, limit).await,
-            _ => Ok(limit),
+        let limit = match Power::of(name) {
+            Some(power) => self.may_use(power, (&holder, &session), tab, &mut arguments, limit).await,
+            None => Ok(limit),
         };
         let limit = match limit {
             Ok(left) => left,

@@ -8,6 +8,7 @@
 
 import type { Store } from "../../shared/browser/api.ts";
 import { type TabView, isGoneBackTo, listen, mayRunScripts, mayUsePages, onPermissions, reload, tabOf } from "../../shared/browser/tabs.ts";
+import { mayUseCookies } from "../../shared/browser/cookies.ts";
 import { listenToDownloads, mayFollowDownloads } from "../../shared/browser/downloads.ts";
 import type { NativeClient } from "../../shared/native/client.ts";
 import type { Fields } from "../../shared/ports/wire.ts";
@@ -29,8 +30,11 @@ import { Watch } from "./watch.ts";
 
 type Bridge = Pick<NativeClient, "request" | "watch" | "onState" | "onPush" | "state">;
 
-/** Asks the person whether a client may open a site; nothing where they do not answer. */
-export type AskAboutSite = (client: string, host: string, wish: "open" | "evaluate", signal: AbortSignal) => Promise<boolean | undefined>;
+/** What a client wants at a site that the person is asked about. */
+export type SiteWish = "open" | "scripts" | "logins";
+
+/** Asks the person about it; nothing where they do not answer. */
+export type AskAboutSite = (client: string, host: string, wish: SiteWish, signal: AbortSignal) => Promise<boolean | undefined>;
 
 interface Session {
   last?: string;
@@ -39,8 +43,7 @@ interface Session {
 }
 
 /** What the bridge calls it when the person is to be asked about a site. */
-const ASK_SITE = "ask_site";
-const ASK_EVALUATE = "ask_evaluate";
+const ASKS: ReadonlyMap<string, SiteWish> = new Map([["ask_site", "open"], ["ask_evaluate", "scripts"], ["ask_storage", "logins"]]);
 
 /** Tools that need no tab to be there. */
 const WITHOUT_TAB = new Set(["browser_tabs"]);
@@ -132,6 +135,11 @@ export class BrowserSource {
   async switch(on: boolean): Promise<void> {
     this.#isOn = on;
     await this.#follow();
+  }
+
+  /** From now on elements are marked before they are used, or not. */
+  mark(on: boolean): void {
+    this.#documents.highlight = on;
   }
 
   /** Looks again what it can do: Chromium tells nobody of its switch for scripts. */
@@ -232,7 +240,8 @@ export class BrowserSource {
   }
 
   async #answer(call: Call, signal: AbortSignal): Promise<ToolResult> {
-    if (call.tool_name === ASK_SITE || call.tool_name === ASK_EVALUATE) return this.#answerOf(call, signal);
+    const wish = ASKS.get(call.tool_name);
+    if (wish !== undefined) return this.#answerOf(call, wish, signal);
     const tool = TOOLS.get(call.tool_name);
     if (tool === undefined) throw new ToolError(`this browser has no tool ${call.tool_name}`);
     this.#noted(call);
@@ -259,8 +268,8 @@ export class BrowserSource {
   }
 
   /** The person's answer about a site, for the bridge. */
-  async #answerOf(call: Call, signal: AbortSignal): Promise<ToolResult> {
-    const allowed = await this.#ask(call.session.label, needed(call.arguments, "host"), call.tool_name === ASK_EVALUATE ? "evaluate" : "open", signal);
+  async #answerOf(call: Call, wish: SiteWish, signal: AbortSignal): Promise<ToolResult> {
+    const allowed = await this.#ask(call.session.label, needed(call.arguments, "host"), wish, signal);
     return { content: [], structuredContent: allowed === undefined ? {} : { allowed } };
   }
 
@@ -390,6 +399,6 @@ function failed(error: unknown): ToolResult {
 
 /** What this browser can do now that not every browser can. */
 async function abilitiesNow(): Promise<string[]> {
-  const [downloads, evaluate] = await Promise.all([mayFollowDownloads(), mayRunScripts()]);
-  return [...(downloads ? ["downloads"] : []), ...(evaluate ? ["evaluate"] : [])];
+  const [cookies, downloads, evaluate] = await Promise.all([mayUseCookies(), mayFollowDownloads(), mayRunScripts()]);
+  return [...(cookies ? ["cookies"] : []), ...(downloads ? ["downloads"] : []), ...(evaluate ? ["evaluate"] : [])];
 }
