@@ -253,6 +253,7 @@ export class BrowserSource {
       tabs: this.#watch.tabsOf(call.session_id),
       mayUse: this.#mayUse(call, tab),
       open: (url) => this.#members.open(call.session_id, url),
+      openBeside: (url) => this.#members.open(call.session_id, url, tab.id),
       without: (text) => this.#without(call, text),
       piece: async (file, offset) => (await this.#bridge.request("source_file", { call_id: call.call_id, file, offset })).data,
       release: (tabId) => this.#members.release(tabId),

@@ -77,6 +77,8 @@ export interface Done {
   lines: string[];
   /** It set out for another document, or opened a window: the browser tells of that a little later. */
   begun?: "leaving" | "opening";
+  /** What is to be opened in a tab of its own: a browser does that at a real press of the middle button only. */
+  opens?: string;
 }
 
 export type Name = keyof Commands;
