@@ -142,10 +142,10 @@ export const ACTING: Task[] = [
     is: "String(getSelection()).includes('alpha beta gamma')",
   },
   {
-    name: "slate, lexical and prosemirror take text, and have what they show",
+    name: "slate, lexical, prosemirror and ckeditor take text, and have what they show",
     page: EDITORS_PAGE,
     async run(agent) {
-      for (const name of ["Slate", "Lexical", "ProseMirror"]) {
+      for (const name of ["Slate", "Lexical", "ProseMirror", "CKEditor"]) {
         const target = await agent.ref("textbox", name);
         const { text } = await agent.do("type", { target, text: "two\nlines 😀" });
         assert.doesNotMatch(text, /NOT as wanted/, name);
