@@ -50,7 +50,7 @@ export class ClosedTabs {
     const open = this.#open.get(tabId) ?? new Set();
     this.#open.set(tabId, open.add(closing));
     try {
-      if (await this.has(tabId)) throw closed();
+      if ((await this.has(tabId)) || closing.signal.aborted) throw closed();
       const aborted = new Promise<never>((_, reject) => closing.signal.addEventListener("abort", () => reject(closing.signal.reason)));
       return await Promise.race([work(AbortSignal.any([signal, closing.signal])), aborted]);
     } finally {
