@@ -26,7 +26,7 @@ use crate::link::{ServerAnswer, TimeLimit};
 
 /// What a tool that is granted by its name does at a site.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Power {
+enum Power {
     /// Runs a script of the client's.
     Scripts,
     /// Uses cookies or what pages store.
@@ -35,7 +35,7 @@ pub(super) enum Power {
 
 impl Power {
     /// What a tool does; none if it is granted as any other.
-    pub fn of(tool: &str) -> Option<Self> {
+    fn of(tool: &str) -> Option<Self> {
         match tool {
             EVALUATE => Some(Self::Scripts),
             _ => is_storage(tool).then_some(Self::Logins),
@@ -70,18 +70,19 @@ impl Power {
 }
 
 impl Browser {
-    /// Puts the site at which a tool may be used into its arguments. Returns the rest of the call's time.
+    /// Puts the site at which a tool may be used into its arguments, if it is one of these. Returns the rest of the call's time.
     ///
     /// # Errors
     /// The answer for the caller where it may not be.
     pub(super) async fn may_use(
         &self,
-        power: Power,
+        tool: &str,
         (holder, session): (&Holder, &Arc<str>),
         tab: Option<u64>,
         arguments: &mut Value,
         limit: TimeLimit,
     ) -> Result<TimeLimit, ServerAnswer> {
+        let Some(power) = Power::of(tool) else { return Ok(limit) };
         let begun = Instant::now();
         let url = tab.and_then(|tab| self.tabs.borrow().place(tab).map(str::to_owned)).unwrap_or_default();
         let (Some(site), Some(host)) = (site_in(&url), host_in(&url)) else {

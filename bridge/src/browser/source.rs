@@ -24,7 +24,6 @@ use tokio::sync::Notify;
 
 use super::arguments::{self, MAX_ARGUMENTS};
 use super::batch::Batch;
-use super::by_name::Power;
 use super::calls::{BrowserAnswer, BrowserCalls};
 use super::channel::ExtensionChannel;
 use super::files::{CarriedFile, ShownFiles};
@@ -212,11 +211,7 @@ impl Browser {
             Ok(tab) => tab,
             Err(refusal) => return Ok(refusal),
         };
-        let limit = match Power::of(name) {
-            Some(power) => self.may_use(power, (&holder, &session), tab, &mut arguments, limit).await,
-            None => Ok(limit),
-        };
-        let limit = match limit {
+        let limit = match self.may_use(name, (&holder, &session), tab, &mut arguments, limit).await {
             Ok(left) => left,
             Err(refusal) => return Ok(refusal),
         };

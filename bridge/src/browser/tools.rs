@@ -112,7 +112,9 @@ fn schema(tool: &Value) -> Value {
 fn of_mcp(name: &str, tool: &Value, schema: &Value) -> Option<Tool> {
     let annotations = match tool["does"].as_str() {
         Some("reads") => json!({"readOnlyHint": true, "openWorldHint": true}),
-        Some("clears" | "evaluates") => json!({"readOnlyHint": false, "destructiveHint": true, "openWorldHint": true}),
+        Some("clears" | "evaluates") => {
+            json!({"readOnlyHint": false, "destructiveHint": true, "openWorldHint": true})
+        }
         Some("session") => json!({"readOnlyHint": true, "openWorldHint": false}),
         _ => json!({"readOnlyHint": false, "destructiveHint": false, "openWorldHint": true}),
     };
