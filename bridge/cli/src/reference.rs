@@ -95,7 +95,7 @@ mod tests {
         let commands = page(ReferencePage::Commands);
         assert!(commands.contains("\n## harbor docs\n") && commands.contains("\n## harbor mcp install\n"));
         let browser = page(ReferencePage::Browser);
-        assert_eq!(browser.matches("\n## `browser_").count(), 47);
+        assert_eq!(browser.matches("\n## `browser_").count(), 48);
         assert!(browser.contains("| `button?` | left or right or middle |  |"), "{browser}");
         assert!(page(ReferencePage::Protocol).contains("\n### `attach`\n"));
     }

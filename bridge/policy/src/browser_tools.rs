@@ -23,6 +23,9 @@ pub fn is_storage(tool: &str) -> bool {
     STORAGE.iter().any(|begin| tool.starts_with(begin))
 }
 
+/// The tool that gives what pages and servers say to each other, which is often a login, too.
+pub const BODIES: &str = "browser_network_body";
+
 /// True for a tool that no `*` covers: whoever may call it was granted it by its name.
 #[must_use]
 pub fn is_by_name(source: &SourceId, tool: &str) -> bool {
@@ -32,11 +35,11 @@ pub fn is_by_name(source: &SourceId, tool: &str) -> bool {
 /// The same of a browser's tool.
 #[must_use]
 pub fn is_never_of_star(tool: &str) -> bool {
-    tool == EVALUATE || is_storage(tool)
+    tool == EVALUATE || tool == BODIES || is_storage(tool)
 }
 
 /// The groups of tools that are there where the person switches them on.
-pub const GROUPS: &[&str] = &["storage", "testing"];
+pub const GROUPS: &[&str] = &["network", "storage", "testing"];
 
 /// The form of a list of groups, for error messages.
-pub const GROUP_RULE: &str = "a list of groups: \"storage\", \"testing\"";
+pub const GROUP_RULE: &str = "a list of groups: \"network\", \"storage\", \"testing\"";

@@ -79,6 +79,7 @@ pub struct Tabs {
     stopped: HashMap<Holder, Millis>,
     scripts: Scripts,
     logins: SiteAnswers,
+    bodies: SiteAnswers,
     begun: usize,
 }
 
@@ -173,6 +174,11 @@ impl Tabs {
     /// The person's answers about what the browser keeps for sites.
     pub fn logins(&mut self) -> &mut SiteAnswers {
         &mut self.logins
+    }
+
+    /// The person's answers about what pages and servers say to each other.
+    pub fn bodies(&mut self) -> &mut SiteAnswers {
+        &mut self.bodies
     }
 
     /// Something has happened in a session.

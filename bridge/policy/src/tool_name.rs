@@ -295,6 +295,8 @@ mod tests {
             ("browser", "browser_cookie_list", false),
             ("browser", "browser_localstorage_get", false),
             ("browser", "browser_sessionstorage_clear", false),
+            ("browser", "browser_network_body", false),
+            ("browser", "browser_network_request", true),
             ("browser:work", "browser_evaluate", true),
             ("browser:work", "browser_click", false),
             ("playwright", "browser_evaluate", true),

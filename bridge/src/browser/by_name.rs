@@ -1,4 +1,4 @@
-//! The tools that are granted by their names: scripts in pages, and what the browser keeps for a site.
+//! The tools that are granted by their names: scripts in pages, what the browser keeps for a site, what its pages say to servers.
 //!
 //! ```text
 //!  call ─► the tab's site ─► policy::tabs ─┬─ may ─► the extension does it at that site only
@@ -13,7 +13,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
-use harbor_policy::browser_tools::{EVALUATE, is_storage};
+use harbor_policy::browser_tools::{BODIES, EVALUATE, is_storage};
 use harbor_policy::tabs::typed::site_in;
 use harbor_policy::tabs::urls::host_in;
 use harbor_policy::tabs::{Holder, NoYes};
@@ -31,6 +31,8 @@ enum Power {
     Scripts,
     /// Uses cookies or what pages store.
     Logins,
+    /// Reads what pages and servers say to each other.
+    Bodies,
 }
 
 impl Power {
@@ -38,6 +40,7 @@ impl Power {
     fn of(tool: &str) -> Option<Self> {
         match tool {
             EVALUATE => Some(Self::Scripts),
+            BODIES => Some(Self::Bodies),
             _ => is_storage(tool).then_some(Self::Logins),
         }
     }
@@ -47,6 +50,7 @@ impl Power {
         match self {
             Self::Scripts => "ask_evaluate",
             Self::Logins => "ask_storage",
+            Self::Bodies => "ask_bodies",
         }
     }
 
@@ -64,6 +68,12 @@ impl Power {
             }
             (Self::Logins, NoYes::Unasked) => {
                 "the person was asked whether you may use the cookies and the storage of this site, and has not answered"
+            }
+            (Self::Bodies, NoYes::Refused) => {
+                "the person does not let you read what this site's pages ask of servers"
+            }
+            (Self::Bodies, NoYes::Unasked) => {
+                "the person was asked whether you may read what this site's pages ask of servers, and has not answered"
             }
         }
     }
@@ -115,6 +125,7 @@ impl Browser {
         match power {
             Power::Scripts => tabs.scripts().run(principal, site, is_owner),
             Power::Logins => tabs.logins().judge(principal, site, is_owner),
+            Power::Bodies => tabs.bodies().judge(principal, site, is_owner),
         }
     }
 
@@ -123,6 +134,7 @@ impl Browser {
         match power {
             Power::Scripts => tabs.scripts().answered(holder.principal(), site, is_yes),
             Power::Logins => tabs.logins().answered(holder.principal(), site, is_yes),
+            Power::Bodies => tabs.bodies().answered(holder.principal(), site, is_yes),
         }
     }
 }

@@ -183,6 +183,7 @@ mod tests {
         let (groups, cookies) = (&["storage"][..], &["cookies"][..]);
         assert!(has(groups, &[], "browser_localstorage_get") && !has(groups, &[], "browser_cookie_get"));
         assert!(has(groups, cookies, "browser_cookie_get") && !has(&[], cookies, "browser_cookie_get"));
+        assert!(has(&["network"], &[], "browser_network_body") && !has(&[], &[], "browser_network_body"));
         assert!(Rc::ptr_eq(&tools.list(&set(&[]), &set(&[])), &tools.list(&set(&["other"]), &set(&[]))));
         for defined in &tools.all {
             let is_known = |group: &String| GROUPS.contains(&group.as_str());

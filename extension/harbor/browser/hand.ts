@@ -43,6 +43,8 @@ export interface Hand {
   piece(nth: number, offset: number): Promise<string>;
   /** The page API of a tab's documents answers nothing until they are loaded anew. */
   closeApi(tabId: number): Promise<void>;
+  /** From now on bodies of requests are kept at a site of this session's; whether they were before. */
+  keepBodies(site: string): boolean;
   /** Gives a tab to the person. */
   release(tabId: number): Promise<void>;
 }

@@ -12,6 +12,7 @@ import { mayUseCookies } from "../../shared/browser/cookies.ts";
 import { listenToDownloads, mayFollowDownloads } from "../../shared/browser/downloads.ts";
 import type { NativeClient } from "../../shared/native/client.ts";
 import type { Fields } from "../../shared/ports/wire.ts";
+import { KeptBodies } from "./bodies.ts";
 import { type Call, DeniedError, ToolError, needed, parseCall } from "./call.ts";
 import { Closed, Documents, Silent, WentAway, closed } from "./documents.ts";
 import { Downloads } from "./downloads.ts";
@@ -31,7 +32,7 @@ import { Watch } from "./watch.ts";
 type Bridge = Pick<NativeClient, "request" | "watch" | "onState" | "onPush" | "state">;
 
 /** What a client wants at a site that the person is asked about. */
-export type SiteWish = "open" | "scripts" | "logins";
+export type SiteWish = "open" | "scripts" | "logins" | "bodies";
 
 /** Asks the person about it; nothing where they do not answer. */
 export type AskAboutSite = (client: string, host: string, wish: SiteWish, signal: AbortSignal) => Promise<boolean | undefined>;
@@ -43,7 +44,7 @@ interface Session {
 }
 
 /** What the bridge calls it when the person is to be asked about a site. */
-const ASKS: ReadonlyMap<string, SiteWish> = new Map([["ask_site", "open"], ["ask_evaluate", "scripts"], ["ask_storage", "logins"]]);
+const ASKS: ReadonlyMap<string, SiteWish> = new Map([["ask_site", "open"], ["ask_evaluate", "scripts"], ["ask_storage", "logins"], ["ask_bodies", "bodies"]]);
 
 /** Tools that need no tab to be there. */
 const WITHOUT_TAB = new Set(["browser_tabs"]);
@@ -63,6 +64,7 @@ export class BrowserSource {
   readonly #places: Places;
   readonly #members: Members;
   readonly #early = new Early();
+  readonly #bodies = new KeptBodies();
   readonly #downloads: Downloads;
   readonly #closed: ClosedTabs;
   #abilities = "";
@@ -257,6 +259,7 @@ export class BrowserSource {
       without: (text) => this.#without(call, text),
       piece: async (file, offset) => (await this.#bridge.request("source_file", { call_id: call.call_id, file, offset })).data,
       release: (tabId) => this.#members.release(tabId),
+      keepBodies: (site) => this.#bodies.keep(call.session_id, site),
       closeApi: (tabId) => this.#closed.close(tabId, this.#watch.tabsOf(call.session_id)),
     };
     this.#downloads.acts(tab.id);
@@ -353,7 +356,7 @@ export class BrowserSource {
   #committed(session: string, tabId: number, frameId: number, url: string, isFirst: boolean): void {
     // Before the page's scripts, so also in a document that has not been judged: it keeps lists in the page itself, gives nothing
     // to anybody and can do nothing that the page could not. They are read in a place that was judged alone.
-    void this.#early.begin(tabId, frameId).catch(() => undefined);
+    void this.#early.begin(tabId, frameId, this.#bodies.areKept(session, url)).catch(() => undefined);
     this.#documents.secrets.left(tabId, frameId);
     if (frameId !== 0) return;
     void this.#closed.committed(tabId, isGoneBackTo(tabId));
@@ -364,6 +367,7 @@ export class BrowserSource {
   async #ended(session: string, close: boolean): Promise<void> {
     this.#sessions.delete(session);
     this.#typed.forget(session);
+    this.#bodies.ended(session);
     await this.#members.ended(session, close);
   }
 

@@ -99,16 +99,22 @@ fn scripts_run_where_they_were_granted_by_name_and_the_person_said_yes() {
 #[test]
 fn logins_are_given_where_they_were_granted_by_name_and_the_person_said_yes() {
     let home = Home::new();
-    home.configure("[browser]\ngroups = [\"storage\"]\n");
+    home.configure("[browser]\ngroups = [\"storage\", \"network\"]\n");
     let bridge = Bridge::start(&home);
     let browser = Browser::able(&home, "Chromium", "one", &["cookies"]);
     let star = granted(&home, &bridge, "star", &["browser/*"]);
     with_tab(&browser, &star, 6);
-    for tool in ["cookie_list", "localstorage_list", "sessionstorage_list"] {
-        let refused = call(&star, tool, json!({})).wait(LIMIT).unwrap_err();
+    for tool in ["cookie_list", "localstorage_list", "sessionstorage_list", "network_body"] {
+        let arguments = if tool == "network_body" { json!({"index": 0}) } else { json!({}) };
+        let refused = call(&star, tool, arguments).wait(LIMIT).unwrap_err();
         assert_eq!(refused.code, "ERR_TOOL_NOT_ALLOWED", "{tool}");
     }
-    let named = ["browser/*", "browser/browser_cookie_list", "browser/browser_localstorage_get"];
+    let named = [
+        "browser/*",
+        "browser/browser_cookie_list",
+        "browser/browser_localstorage_get",
+        "browser/browser_network_body",
+    ];
     let client = granted(&home, &bridge, "logins", &named);
     with_tab(&browser, &client, 7);
     let leads = |url: &str| browser.tell("navigated", &json!({"tab_id": 7, "url": url})).verdict;
@@ -133,6 +139,12 @@ fn logins_are_given_where_they_were_granted_by_name_and_the_person_said_yes() {
     assert_eq!(called.arguments, json!({"key": "k", "site": "https://a.example"}));
     browser.answer(&called, "v");
     assert_eq!(text(pending.wait(LIMIT)), "v");
+    // What pages say to servers is a question of its own.
+    let pending = call(&client, "network_body", json!({"index": 0}));
+    let question = browser.next_call();
+    assert_eq!((question.shown().0, &question.arguments), ("ask_bodies", &json!({"host": "a.example"})));
+    browser.answer_with(&question, &json!({"allowed": false}));
+    assert_eq!(denied(pending), "refused");
     leads("http://a.example/");
     assert_eq!(denied(asked(get(), &json!({"allowed": false}))), "refused");
     assert_eq!(denied(list()), "refused");

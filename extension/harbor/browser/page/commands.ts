@@ -104,6 +104,9 @@ export interface Elsewhere {
 /** The name under which the page's own world keeps its dialogs and its console. */
 export const KEPT = "__harborBrowserKept";
 
+/** So much of a body is kept, in characters: more than is told, for nobody knows a piece of a secret at its end. */
+export const MOST_OF_BODY = 52_000;
+
 /** What a document's part asks its own world about effects of an action: events, which are refused where the answer is yes. */
 export const EFFECTS = { begin: "harbor-begin", end: "harbor-end", timers: "harbor-timers", requests: "harbor-requests", opened: "harbor-opened" } as const;
 

@@ -12,7 +12,7 @@ import { find } from "./find.ts";
 import { handleDialog } from "./handle_dialog.ts";
 import { hover } from "./hover.ts";
 import { navigate, navigateBack } from "./navigate.ts";
-import { networkRequest, networkRequests } from "./network_requests.ts";
+import { networkBody, networkRequest, networkRequests } from "./network_requests.ts";
 import { pressKey } from "./press_key.ts";
 import { read } from "./read.ts";
 import { resize } from "./resize.ts";
@@ -47,6 +47,7 @@ export const TOOLS: ReadonlyMap<string, Tool> = new Map([
   ["browser_console_messages", consoleMessages],
   ["browser_network_requests", networkRequests],
   ["browser_network_request", networkRequest],
+  ["browser_network_body", networkBody],
   ["browser_resize", resize],
   ["browser_verify_text_visible", verifyText],
   ["browser_verify_element_visible", verifyElement],
