@@ -36,7 +36,7 @@ import { Approvals } from "./approvals.ts";
 import { Asking } from "./asking.ts";
 import { Badge } from "./badge.ts";
 import { ClosedTabs } from "./browser/closed_tabs.ts";
-import { BrowserSource } from "./browser/source.ts";
+import { BrowserSource, type SiteWish } from "./browser/source.ts";
 import { BrowserTools } from "./browser/switch.ts";
 import { parseSite } from "./beside.ts";
 import { tellGranted } from "./granted.ts";
@@ -97,10 +97,10 @@ const CHAT_PAGE = "sidebar.html#chat/";
 const notices = new TurnNotices(bridge, (session, end) => notify(CHAT_PAGE + session, end === "answered" ? "Your chat has an answer" : "Your chat could not be answered", "Click to read it."));
 const badge = new Badge({ siteIn, store: sessionStore, mark: markButton, markAll: markEverywhere });
 
-/** Whether an AI client may open a site about which the person wants to be asked, or run scripts on one; nothing where they have not answered. */
-async function askAboutSite(client: string, site: string, wish: "open" | "evaluate", signal: AbortSignal): Promise<boolean | undefined> {
-  const scripts = wish === "evaluate" ? { scripts: true as const } : {};
-  const decision = await asking.confirm({ origin: client, site, ...scripts, scopes: [], servers: [], named: false }, signal);
+/** Whether an AI client may open a site about which the person wants to be asked, or do more on one; nothing where they have not answered. */
+async function askAboutSite(client: string, site: string, wish: SiteWish, signal: AbortSignal): Promise<boolean | undefined> {
+  const more = wish === "open" ? {} : { power: wish };
+  const decision = await asking.confirm({ origin: client, site, ...more, scopes: [], servers: [], named: false }, signal);
   if (decision === "refused") return undefined;
   if (decision.allow === "no") return decision.dismissed ? undefined : false;
   return true;
@@ -141,7 +141,7 @@ onForeignPort((port) => {
     port.disconnect();
     return;
   }
-  const parts = { isClosed: (tab: number) => closedTabs.has(tab), bridge, asking, leftOut, noteTab: (tab: number) => tabs.note(tab), after, acted: () => sidebars.acted() };
+  const parts = { closedTabs, bridge, asking, leftOut, noteTab: (tab: number) => tabs.note(tab), after, acted: () => sidebars.acted() };
   const push = answer(port, peerHandler(parts), { open: MOST_OPEN });
   const tellState = () => push("bridge", { ...stateForPeer(bridge.state) });
   peers.add(tellState);

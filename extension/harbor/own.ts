@@ -80,8 +80,8 @@ export interface QuestionView {
   call?: Approval;
   /** Of an AI client that uses the browser: the host that it wants to open, and nothing else. */
   site?: string;
-  /** It wants to run scripts of its own there. */
-  scripts?: true;
+  /** It wants more there than to open it: to run scripts of its own, to use what the browser keeps for the site, or to read what its pages ask of servers. */
+  power?: "scripts" | "logins" | "bodies";
 }
 
 /** Reads a decision; `undefined`: it is none. */

@@ -15,12 +15,14 @@ import {
   type BridgeView,
   type CallRequest,
   type ListAnswer,
+  type PeerRequest,
   type PermissionsRequest,
   isOfTools,
   parsePeerRequest,
 } from "../shared/protocol/peer.ts";
 import { type Asked, askedServers } from "./asked_tools.ts";
 import type { Asking, Matter } from "./asking.ts";
+import type { ClosedTabs } from "./browser/closed_tabs.ts";
 import { type Decision, grantsFor, isAllowedForGood, isCovered, isSettled, outcomeOf, revocationsFor, viewOf } from "./grants.ts";
 import type { LeftOut } from "./left_out.ts";
 import { modelFor } from "./model.ts";
@@ -38,8 +40,8 @@ export interface Parts {
   bridge: Bridge;
   asking: Pick<Asking, "ask"> & Partial<Pick<Asking, "isAsking">>;
   leftOut: Pick<LeftOut, "of" | "note">;
-  /** True for a tab in whose page an AI client has run scripts: they could use what the person gave to the site. */
-  isClosed?(tab: number): Promise<boolean>;
+  /** The tabs in whose pages AI clients have run scripts: they could use what the person gave to the site. */
+  closedTabs?: Pick<ClosedTabs, "whileOpen">;
   /** Called before a grant is bound to a tab. */
   noteTab(tab: number): Promise<void>;
   after: After;
@@ -52,38 +54,52 @@ export function peerHandler(parts: Parts): Handler {
   return async (type, payload, context) => {
     try {
       const request = parsePeerRequest(type, payload);
-      if (await parts.isClosed?.(request.tab)) throw new CodedError("ERR_PERMISSION_DENIED", "an AI app has run scripts in this page: load the page anew to use Harbor there");
-      switch (request.type) {
-        case "permissions":
-          return viewOf(request.origin, await grantsOf(parts.bridge, request));
-        case "list":
-          return await list(parts.bridge, request, context.signal);
-        case "call":
-          return await call(parts, request, context);
-        case "prompt":
-          return await prompt(parts.bridge, request, context, parts.after).finally(parts.acted);
-        case "model_state":
-          return await modelState(parts.bridge, request, parts.asking.isAsking?.(request.origin) === true);
-        case "providers":
-          return await providers(parts.bridge, request, context.signal);
-        case "active_provider":
-          return await activeProvider(parts.bridge, request);
-        case "about":
-          return await about(parts.bridge);
-        case "run":
-        case "session_create":
-        case "session_get":
-        case "session_list":
-        case "session_end":
-          return await runs(parts, request, context);
-        case "request_permissions":
-          return await requestPermissions(parts, request, context.signal);
-      }
+      if (parts.closedTabs === undefined) return await answerTo(parts, request, context);
+      return await parts.closedTabs.whileOpen(request.tab, context.signal, (signal) => answerTo(parts, request, until(signal, context)));
     } catch (error) {
       if (!(error instanceof CodedError)) throw error;
       throw new CodedError(pageCode(error.code), error.message, error.details);
     }
   };
+}
+
+/** The same until something ends it: nothing is said after that. */
+function until(signal: AbortSignal, context: Context): Context {
+  return {
+    signal,
+    progress: (progress) => (signal.aborted ? undefined : context.progress(progress)),
+    chunk: (chunk) => (signal.aborted ? undefined : context.chunk(chunk)),
+    onMore: (listener) => context.onMore(listener),
+  };
+}
+
+async function answerTo(parts: Parts, request: PeerRequest, context: Context): Promise<unknown> {
+  switch (request.type) {
+    case "permissions":
+      return viewOf(request.origin, await grantsOf(parts.bridge, request));
+    case "list":
+      return list(parts.bridge, request, context.signal);
+    case "call":
+      return call(parts, request, context);
+    case "prompt":
+      return prompt(parts.bridge, request, context, parts.after).finally(parts.acted);
+    case "model_state":
+      return modelState(parts.bridge, request, parts.asking.isAsking?.(request.origin) === true);
+    case "providers":
+      return providers(parts.bridge, request, context.signal);
+    case "active_provider":
+      return activeProvider(parts.bridge, request);
+    case "about":
+      return about(parts.bridge);
+    case "run":
+    case "session_create":
+    case "session_get":
+    case "session_list":
+    case "session_end":
+      return runs(parts, request, context);
+    case "request_permissions":
+      return requestPermissions(parts, request, context.signal);
+  }
 }
 
 /** What `web-agents-api` is told of the connection. */

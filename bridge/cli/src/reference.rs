@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use clap::Command;
 use harbor_ipc_proto::client::docs;
-use harbor_policy::browser_tools::DEFINITIONS;
+use harbor_policy::browser_tools::{DEFINITIONS, is_never_of_star};
 use serde_json::Value;
 
 use crate::args::{self, ReferencePage};
@@ -51,15 +51,15 @@ fn add_tool(tool: &Value, text: &mut String) {
     let does = match tool["does"].as_str() {
         Some("acts") => "It acts on the page.",
         Some("steps") => "It does what its steps do.",
-        Some("evaluates") => {
-            "It can do all that the person can do on the page, and is granted by its name only."
-        }
+        Some("clears") => "It deletes.",
+        Some("evaluates") => "It can do all that the person can do on the page.",
         _ => "It only reads.",
     };
     let group = tool["group"].as_str().map(|group| format!(" In the group `{group}`.")).unwrap_or_default();
+    let named = if is_never_of_star(&word("name")) { " Granted by its name only." } else { "" };
     let said = word("description");
     // Writing to a text cannot fail.
-    let _ = write!(text, "\n## `{}`\n\n{}. {does}{group}\n", word("name"), said.trim_end_matches('.'));
+    let _ = write!(text, "\n## `{}`\n\n{}. {does}{named}{group}\n", word("name"), said.trim_end_matches('.'));
     let Some(properties) = tool["properties"].as_object().filter(|properties| !properties.is_empty()) else {
         return;
     };
@@ -95,7 +95,7 @@ mod tests {
         let commands = page(ReferencePage::Commands);
         assert!(commands.contains("\n## harbor docs\n") && commands.contains("\n## harbor mcp install\n"));
         let browser = page(ReferencePage::Browser);
-        assert_eq!(browser.matches("\n## `browser_").count(), 32);
+        assert_eq!(browser.matches("\n## `browser_").count(), 48);
         assert!(browser.contains("| `button?` | left or right or middle |  |"), "{browser}");
         assert!(page(ReferencePage::Protocol).contains("\n### `attach`\n"));
     }

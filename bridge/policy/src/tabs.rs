@@ -18,6 +18,7 @@ mod holder;
 mod lasting;
 mod scripts;
 mod session;
+mod site_answers;
 pub mod typed;
 pub mod uploads;
 pub mod urls;
@@ -34,8 +35,9 @@ pub use downloads::{Download, DownloadState, Downloads, MOST_DOWNLOADS};
 pub use events::{Events, MOST_EVENTS, TabEvent};
 pub use holder::Holder;
 pub use lasting::{GRACE, IDLE};
-pub use scripts::{NoScript, Scripts};
+pub use scripts::Scripts;
 pub use session::Session;
+pub use site_answers::{NoYes, SiteAnswers};
 
 use crate::lifecycle::Millis;
 
@@ -76,6 +78,8 @@ pub struct Tabs {
     of_holder: HashMap<Holder, Arc<str>>,
     stopped: HashMap<Holder, Millis>,
     scripts: Scripts,
+    logins: SiteAnswers,
+    bodies: SiteAnswers,
     begun: usize,
 }
 
@@ -165,6 +169,16 @@ impl Tabs {
     /// Facts about the scripts of holders.
     pub fn scripts(&mut self) -> &mut Scripts {
         &mut self.scripts
+    }
+
+    /// The person's answers about what the browser keeps for sites.
+    pub fn logins(&mut self) -> &mut SiteAnswers {
+        &mut self.logins
+    }
+
+    /// The person's answers about what pages and servers say to each other.
+    pub fn bodies(&mut self) -> &mut SiteAnswers {
+        &mut self.bodies
     }
 
     /// Something has happened in a session.

@@ -20,7 +20,7 @@ use std::sync::Arc;
 use foldhash::fast::RandomState;
 use harbor_ipc_proto::source_id::{self, SourceId, SourceKind};
 
-use crate::browser_tools::{self, EVALUATE};
+use crate::browser_tools::is_never_of_star;
 
 /// The longest name of a tool at its server, in bytes.
 pub const MAX_TOOL: usize = 512;
@@ -125,7 +125,7 @@ struct Listed {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tools {
     every: bool,
-    /// True if these are a browser's: `every` does not mean the tool that is granted by its name only.
+    /// True if these are a browser's: `every` does not mean the tools that are granted by their names only.
     by_name: bool,
     /// Looked up for each tool when tools are listed, so it hashes fast. Only the person adds to it, so
     /// nobody can fill it with colliding names.
@@ -136,7 +136,7 @@ impl Tools {
     /// True if this tool is among them. Its time does not depend on how many there are.
     #[must_use]
     pub fn has(&self, tool: &str) -> bool {
-        (self.every && !(self.by_name && tool == EVALUATE)) || self.named.contains(tool)
+        (self.every && !(self.by_name && is_never_of_star(tool))) || self.named.contains(tool)
     }
 }
 
@@ -156,7 +156,7 @@ impl Allowlist {
                 continue;
             }
             let (source, tool) = split(entry).map_err(|why| WrongAllowlist::Entry(at + 1, why))?;
-            let by_name = browser_tools::is_by_name(&source, EVALUATE);
+            let by_name = source.kind() == SourceKind::Browser;
             let tools = listed.by_source.entry(source).or_default();
             tools.by_name = by_name;
             if tool == EVERY {
@@ -287,11 +287,16 @@ mod tests {
     }
 
     #[test]
-    fn no_star_covers_the_tool_that_runs_scripts_in_a_browser() {
+    fn no_star_covers_scripts_and_logins_in_a_browser() {
         let all = list(&["*", "browser/*", "browser:work/browser_evaluate", "playwright/*"]).unwrap();
         for (source, tool, covered) in [
             ("browser", "browser_click", true),
             ("browser", "browser_evaluate", false),
+            ("browser", "browser_cookie_list", false),
+            ("browser", "browser_localstorage_get", false),
+            ("browser", "browser_sessionstorage_clear", false),
+            ("browser", "browser_network_body", false),
+            ("browser", "browser_network_request", true),
             ("browser:work", "browser_evaluate", true),
             ("browser:work", "browser_click", false),
             ("playwright", "browser_evaluate", true),

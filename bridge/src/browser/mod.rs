@@ -14,11 +14,11 @@
 mod arguments;
 mod asked_sites;
 mod batch;
+mod by_name;
 mod calls;
 mod channel;
 mod consent_facts;
 mod downloads;
-mod evaluating;
 mod events;
 mod files;
 mod parts;

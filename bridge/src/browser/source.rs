@@ -15,7 +15,6 @@ use harbor_ipc_proto::client::{SourceCall, SourceSession, SourceSessionEnded};
 use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::link::runner::Operation;
 use harbor_ipc_proto::source_id::SourceId;
-use harbor_policy::browser_tools::EVALUATE;
 use harbor_policy::consent::facts::{Holding, Reach};
 use harbor_policy::consent::{Names, Permit};
 use harbor_policy::slots::{Slot, Slots};
@@ -212,11 +211,7 @@ impl Browser {
             Ok(tab) => tab,
             Err(refusal) => return Ok(refusal),
         };
-        let limit = match name {
-            EVALUATE => self.may_evaluate((&holder, &session), tab, &mut arguments, limit).await,
-            _ => Ok(limit),
-        };
-        let limit = match limit {
+        let limit = match self.may_use(name, (&holder, &session), tab, &mut arguments, limit).await {
             Ok(left) => left,
             Err(refusal) => return Ok(refusal),
         };

@@ -112,7 +112,9 @@ fn schema(tool: &Value) -> Value {
 fn of_mcp(name: &str, tool: &Value, schema: &Value) -> Option<Tool> {
     let annotations = match tool["does"].as_str() {
         Some("reads") => json!({"readOnlyHint": true, "openWorldHint": true}),
-        Some("evaluates") => json!({"readOnlyHint": false, "destructiveHint": true, "openWorldHint": true}),
+        Some("clears" | "evaluates") => {
+            json!({"readOnlyHint": false, "destructiveHint": true, "openWorldHint": true})
+        }
         Some("session") => json!({"readOnlyHint": true, "openWorldHint": false}),
         _ => json!({"readOnlyHint": false, "destructiveHint": false, "openWorldHint": true}),
     };
@@ -178,6 +180,10 @@ mod tests {
             tools.list(&set(groups), &set(abilities)).get(name).is_some()
         };
         assert!(!has(&[], &[], "browser_verify_value") && has(&["testing"], &[], "browser_verify_value"));
+        let (groups, cookies) = (&["storage"][..], &["cookies"][..]);
+        assert!(has(groups, &[], "browser_localstorage_get") && !has(groups, &[], "browser_cookie_get"));
+        assert!(has(groups, cookies, "browser_cookie_get") && !has(&[], cookies, "browser_cookie_get"));
+        assert!(has(&["network"], &[], "browser_network_body") && !has(&[], &[], "browser_network_body"));
         assert!(Rc::ptr_eq(&tools.list(&set(&[]), &set(&[])), &tools.list(&set(&["other"]), &set(&[]))));
         for defined in &tools.all {
             let is_known = |group: &String| GROUPS.contains(&group.as_str());

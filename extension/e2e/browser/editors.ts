@@ -1,4 +1,4 @@
-// Editors that hold their text in a model of their own, as npm has them: Slate, Lexical, ProseMirror.
+// Editors that hold their text in a model of their own, as npm has them: Slate, Lexical, ProseMirror, CKEditor.
 //
 // Owns one page with one of each; `window.models()` says what each model has, `window.shown()` what stands in the page.
 
@@ -35,7 +35,16 @@ const PROSEMIRROR = `
   const view = new EditorView(document.querySelector("#prosemirror-app"), { state: EditorState.create({ doc, plugins: [keymap(baseKeymap)] }), attributes: { id: "prosemirror", "aria-label": "ProseMirror" } });
   window.prosemirrorModel = () => view.state.doc.textBetween(0, view.state.doc.content.size, "\\n");`;
 
-const ALL = { slate: SLATE, lexical: LEXICAL, prosemirror: PROSEMIRROR };
+const CKEDITOR = `
+  import { InlineEditor } from "@ckeditor/ckeditor5-editor-inline";
+  import { Essentials } from "@ckeditor/ckeditor5-essentials";
+  import { Paragraph } from "@ckeditor/ckeditor5-paragraph";
+  InlineEditor.create(document.querySelector("#ckeditor"), { plugins: [Essentials, Paragraph], label: "CKEditor" }).then((editor) => {
+    editor.editing.view.change((writer) => writer.setAttribute("aria-label", "CKEditor", editor.editing.view.document.getRoot()));
+    window.ckeditorModel = () => [...editor.model.document.getRoot().getChildren()].map((part) => [...part.getChildren()].map((node) => node.data ?? "\\n").join("")).join("\\n");
+  });`;
+
+const ALL = { slate: SLATE, lexical: LEXICAL, prosemirror: PROSEMIRROR, ckeditor: CKEDITOR };
 
 export const EDITORS = Object.keys(ALL) as (keyof typeof ALL)[];
 
@@ -44,7 +53,7 @@ export async function editorScripts(): Promise<[string, string][]> {
   return Promise.all(EDITORS.map(async (name): Promise<[string, string]> => [`/${name}.js`, await bundled(ALL[name])]));
 }
 
-export const EDITORS_PAGE = `<style>[contenteditable] { min-height: 1.5em; white-space: pre-wrap }</style><div id=slate-app></div><div id=lexical contenteditable aria-label=Lexical></div><div id=prosemirror-app></div>
+export const EDITORS_PAGE = `<style>[contenteditable] { min-height: 1.5em; white-space: pre-wrap }</style><div id=slate-app></div><div id=lexical contenteditable aria-label=Lexical></div><div id=prosemirror-app></div><div id=ckeditor><p>old words</p></div>
   ${EDITORS.map((name) => `<script src="/${name}.js"></script>`).join("")}<script>
-  window.models = () => [slateModel(), lexicalModel(), prosemirrorModel()];
+  window.models = () => [slateModel(), lexicalModel(), prosemirrorModel(), ckeditorModel()];
   window.shown = () => [...document.querySelectorAll("[contenteditable]")].map((editor) => editor.innerText.replace(/\\n+/g, "\\n").replace(/\\ufeff/g, "").trim());</script>`;

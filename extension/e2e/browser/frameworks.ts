@@ -54,7 +54,7 @@ export async function bundled(contents: string): Promise<string> {
   const { outputFiles } = await build({
     stdin: { contents, resolveDir: __ROOT__, loader: "jsx" },
     ...{ bundle: true, write: false, format: "iife", jsx: "automatic", minify: true, conditions: ["browser", "svelte"], logLevel: "warning" },
-    loader: { ".css": "text" },
+    loader: { ".css": "text", ".svg": "text" },
     define: { global: "globalThis", "process.env.NODE_ENV": '"production"', __VUE_OPTIONS_API__: "true", __VUE_PROD_DEVTOOLS__: "false", __VUE_PROD_HYDRATION_MISMATCH_DETAILS__: "false" },
   });
   return outputFiles[0]?.text ?? "";

@@ -23,6 +23,7 @@ export interface Task {
   name: string;
   /** The body of the page. */
   page: string;
+  headers?: { [name: string]: string };
   run(agent: Agent): Promise<void>;
   /** In the page, when the task is done: an expression that has to be true. */
   is?: string;

@@ -8,6 +8,34 @@ import type { Task } from "./tasks.ts";
 
 const LOG = "<p id=out role=status></p><script>const say = (text) => { document.querySelector('#out').textContent += text + ';'; };</script>";
 
+const WAY_BACK: Omit<Task, "name"> = {
+  page: `<title>First</title><a href="/two">Second page</a><button onclick="out.textContent = 'counted ' + (window.hits = (window.hits ?? 0) + 1)">Count</button><p id=out></p><iframe title=Inner src="/frame"></iframe>`,
+  async run(agent) {
+    const [before, inner] = [await agent.ref("button", "Count"), await agent.ref("button", "Frame button")];
+    await agent.do("click", { target: before });
+    await agent.do("click", { target: await agent.ref("link", "Second page") });
+    const second = await agent.ref("heading", "Second page");
+    const stale = await agent.call("click", { target: before });
+    assert.ok(stale.isError && /another (tab or )?document/.test(stale.text), stale.text);
+    const at = Date.now();
+    await agent.do("navigate_back");
+    await agent.do("click", { target: await agent.ref("button", "Count") });
+    await agent.do("wait_for", { text: "counted" });
+    // A browser may load the frame anew, after the page.
+    const again = () => agent.ref("button", "Frame button");
+    await agent.do("click", { target: await again().catch(again).catch(again) });
+    assert.ok(Date.now() - at < 5_000, `${Date.now() - at} ms`);
+    for (const target of [second, inner]) {
+      const { isError, text } = await agent.call("hover", { target });
+      assert.ok(!isError || /another (tab or )?document/.test(text), text);
+    }
+    await agent.do("navigate", { type: "forward" });
+    await agent.ref("heading", "Second page");
+    await agent.do("navigate_back");
+  },
+  is: "window.hits >= 1 && document.querySelector('iframe').contentDocument.body.dataset.pressed === 'yes'",
+};
+
 export const ACTING: Task[] = [
   {
     name: "a ref whose element was made into another thing is refused",
@@ -34,30 +62,13 @@ export const ACTING: Task[] = [
   },
   {
     name: "after the way back refs work at once, and those of the page before are stale",
-    page: `<title>First</title><a href="/two">Second page</a><button onclick="window.hits = (window.hits ?? 0) + 1">Count</button><iframe title=Inner src="/frame"></iframe>`,
-    async run(agent) {
-      const [before, inner] = [await agent.ref("button", "Count"), await agent.ref("button", "Frame button")];
-      await agent.do("click", { target: before });
-      await agent.do("click", { target: await agent.ref("link", "Second page") });
-      const second = await agent.ref("heading", "Second page");
-      const stale = await agent.call("click", { target: before });
-      assert.ok(stale.isError && /another (tab or )?document/.test(stale.text), stale.text);
-      const at = Date.now();
-      await agent.do("navigate_back");
-      await agent.do("click", { target: await agent.ref("button", "Count") });
-      // A browser may load the frame anew, after the page.
-      const again = () => agent.ref("button", "Frame button");
-      await agent.do("click", { target: await again().catch(again).catch(again) });
-      assert.ok(Date.now() - at < 5_000, `${Date.now() - at} ms`);
-      for (const target of [second, inner]) {
-        const { isError, text } = await agent.call("hover", { target });
-        assert.ok(!isError || /another (tab or )?document/.test(text), text);
-      }
-      await agent.do("navigate", { type: "forward" });
-      await agent.ref("heading", "Second page");
-      await agent.do("navigate_back");
-    },
-    is: "window.hits >= 1 && document.querySelector('iframe').contentDocument.body.dataset.pressed === 'yes'",
+    ...WAY_BACK,
+  },
+  {
+    name: "so do they where the browser may keep nothing of the page",
+    ...WAY_BACK,
+    headers: { "cache-control": "no-store" },
+    is: "document.title === 'First'",
   },
   {
     name: "the page is told of the focus, and of what was entered, though nobody looks",
@@ -131,10 +142,10 @@ export const ACTING: Task[] = [
     is: "String(getSelection()).includes('alpha beta gamma')",
   },
   {
-    name: "slate, lexical and prosemirror take text, and have what they show",
+    name: "slate, lexical, prosemirror and ckeditor take text, and have what they show",
     page: EDITORS_PAGE,
     async run(agent) {
-      for (const name of ["Slate", "Lexical", "ProseMirror"]) {
+      for (const name of ["Slate", "Lexical", "ProseMirror", "CKEditor"]) {
         const target = await agent.ref("textbox", name);
         const { text } = await agent.do("type", { target, text: "two\nlines 😀" });
         assert.doesNotMatch(text, /NOT as wanted/, name);
@@ -155,5 +166,39 @@ export const ACTING: Task[] = [
       assert.equal((await agent.do("take_screenshot", { fullPage: true, type: "jpeg" })).images.length, 1);
     },
     is: "scrollY === 100 && window.ahead >= 140 && document.querySelector('html > div') === null",
+  },
+  {
+    name: "a link is opened beside with the middle button, and an area of a picture is clicked",
+    page: `<a href="/two" onauxclick="window.aux = event.button">Second page</a> <a href="/lost" onauxclick="event.preventDefault()">Kept</a>
+      <img alt=Map width=200 height=100 usemap="#places" src="data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"><map name=places>
+      <area shape=rect coords="0,0,100,100" href="#west" alt=West><area shape=poly coords="100,0,200,0,200,100" href="#east" alt=East onclick="window.at = event.clientX - document.images[0].getBoundingClientRect().x"></map>`,
+    async run(agent) {
+      const current = async () => (await agent.do("tabs", { action: "list" })).structured["page"]?.tab_id;
+      const before = await current();
+      const opened = await agent.do("click", { target: await agent.ref("link", "Second page"), button: "middle" });
+      const [, tab] = /\/two was opened in tab (\d+), behind this one/.exec(opened.text) ?? [];
+      assert.ok(tab !== undefined, opened.text);
+      await agent.do("wait_for", { text: "Second page", tabId: Number(tab) });
+      assert.doesNotMatch((await agent.do("click", { target: await agent.ref("link", "Kept"), button: "middle" })).text, /was opened/);
+      assert.equal(await current(), before);
+      await agent.do("close", { tabId: Number(tab) });
+      await agent.do("click", { target: await agent.ref("link", "East") });
+    },
+    is: "window.aux === 1 && location.hash === '#east' && window.at > 150",
+  },
+  {
+    name: "a window's size is told as it is for the page",
+    page: "<p>Sized</p>",
+    async run(agent) {
+      await agent.do("tabs", { action: "new", url: `${agent.site}/two` });
+      await agent.do("resize", { width: 900, height: 700 });
+      const { text } = await agent.do("resize", { width: 700, height: 600 });
+      assert.match(text, /The window is 700×600 pixels\./);
+      assert.match(text, /This tab is not shown in it/);
+      const both = await agent.call("take_screenshot", { fullPage: true, target: "h1" });
+      assert.ok(both.isError && /not of both/.test(both.text), both.text);
+      await agent.do("resize", { width: 900, height: 700 });
+      await agent.do("close");
+    },
   },
 ];

@@ -8,6 +8,7 @@ import type { Given } from "../driver/mcp_client.ts";
 import { type World, inBrowsers } from "../driver/world.ts";
 
 const PAGE = `<!doctype html><meta charset=utf-8><title>Scripts</title><h1>Heading</h1><button>Press</button><label>Name <input></label>
+  <button id=ask onclick="window.asked = agent.requestPermissions({ scopes: ['mcp:tools.list'] }).then(JSON.stringify, ({ code, message }) => code + ' ' + message)">Ask</button>
   <script>JSON.stringify = () => "forged"; Array.prototype.toJSON = undefined; window.own = 7;</script>`;
 
 /** What the page API says, without the page's own JSON. */
@@ -84,6 +85,11 @@ for (const inBrowser of inBrowsers) {
             await agent.do("navigate", { url: `${site.origin}/page` });
             const again = await browser.find("/page");
             assert.match(String(await again.run(CAPABLE)), / connected$/);
+            // What it has asked for by then it does not get: neither an answer, nor the person's yes.
+            await again.click("#ask");
+            await browser.find("consent.html");
+            await agent.do("evaluate", { function: "() => 1" });
+            assert.match(String(await again.run("return window.asked")), /ERR_PERMISSION_DENIED .*load the page anew/);
           } finally {
             await Promise.all([mcp.end(), all.end()]);
           }

@@ -21,7 +21,7 @@ function answers(path: string): ReturnType<Answers> {
   const script = scripts.get(path);
   if (script !== undefined) return { html: script, headers: { "content-type": "text/javascript" } };
   const task = TASKS[Number(/^\/task\/(\d+)/.exec(path)?.[1])];
-  if (task !== undefined) return { html: `<!doctype html><meta charset=utf-8>${task.page}` };
+  if (task !== undefined) return { html: `<!doctype html><meta charset=utf-8>${task.page}`, ...(task.headers === undefined ? {} : { headers: task.headers }) };
   if (path.startsWith("/frame")) return { html: FRAME };
   if (path.startsWith("/none")) return { html: "", status: 204 };
   if (path.startsWith("/file")) return { html: "bytes", headers: { "content-type": "application/octet-stream", "content-disposition": "attachment; filename=file.bin" } };

@@ -23,6 +23,29 @@ test("a tab is closed until another document is loaded, and again where the firs
   assert.equal(await tabs.has(1), false);
 });
 
+test("what a page has asked for is aborted when its tab is closed, and what it asks for then is refused", async () => {
+  const tabs = new ClosedTabs({ get: async () => undefined, set: async () => undefined });
+  const signals: AbortSignal[] = [];
+  let begun: () => void = () => undefined;
+  const allBegun = new Promise<void>((resolve) => (begun = resolve));
+  const asked = (tab: number) => tabs.whileOpen(tab, new AbortController().signal, (signal) => new Promise<string>((answer) => {
+    signals.push(signal);
+    signal.addEventListener("abort", () => answer("too late"));
+    if (signals.length === 3) begun();
+  }));
+  const [one, two, other] = [asked(1), asked(2), asked(3)];
+  await allBegun;
+  const refused = [one, two].map((open) => assert.rejects(open, /load the page anew/));
+  await tabs.close(1, [1, 2]);
+  await Promise.all(refused);
+  await assert.rejects(asked(1), /load the page anew/);
+  assert.deepEqual(signals.map(({ aborted }) => aborted), [true, true, false]);
+  const [ended, early] = [assert.rejects(other, { code: "ERR_PERMISSION_DENIED" }), assert.rejects(asked(4), /load the page anew/)];
+  await tabs.close(3, [3, 4]);
+  await Promise.all([ended, early]);
+  assert.equal(await tabs.whileOpen(5, new AbortController().signal, async () => "answer"), "answer");
+});
+
 test("where a script can reach other tabs, loading anew opens none of them", async () => {
   const kept = new Map<string, unknown>();
   const tabs = new ClosedTabs({ get: async (key: string) => kept.get(key), set: async (key: string, value: unknown) => void kept.set(key, value) });

@@ -4,9 +4,12 @@
 //        │             └─► the same one comes back out of the browser's memory ─► closed, still
 //        └─► with other tabs, or a popup later: a script lives on in one, and reaches the others ─► all closed as long as they are there
 //
+// What a page there has asked for and not got is aborted at once: an answer would come to the script.
+//
 // Owns that, beyond the life of the background. Must never open a tab by itself.
 
 import type { Store } from "../../shared/browser/api.ts";
+import { CodedError } from "../../shared/protocol/codes.ts";
 
 const KEY = "browserClosedTabs";
 
@@ -19,11 +22,15 @@ interface Kept {
   always: number[];
 }
 
+const closed = (): CodedError => new CodedError("ERR_PERMISSION_DENIED", "an AI app has run scripts in this page: load the page anew to use Harbor there");
+
 const joined = (...lists: number[][]): number[] => [...new Set(lists.flat())];
 
 export class ClosedTabs {
   readonly #store: Store;
   #kept: Promise<Kept> | undefined;
+  /** Of the requests that are open, by their tabs. */
+  readonly #open = new Map<number, Set<AbortController>>();
 
   constructor(store: Store) {
     this.#store = store;
@@ -32,6 +39,24 @@ export class ClosedTabs {
   async has(tabId: number): Promise<boolean> {
     const { now, always } = await this.#all();
     return now.includes(tabId) || always.includes(tabId);
+  }
+
+  /**
+   * Answers what a page in the tab has asked for, by `work`, which gets a signal; in a closed one, and where it is closed meanwhile, by the reason
+   * alone. `signal`: ends it, too.
+   */
+  async whileOpen<T>(tabId: number, signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const closing = new AbortController();
+    const open = this.#open.get(tabId) ?? new Set();
+    this.#open.set(tabId, open.add(closing));
+    try {
+      if ((await this.has(tabId)) || closing.signal.aborted) throw closed();
+      const aborted = new Promise<never>((_, reject) => closing.signal.addEventListener("abort", () => reject(closing.signal.reason)));
+      return await Promise.race([work(AbortSignal.any([signal, closing.signal])), aborted]);
+    } finally {
+      open.delete(closing);
+      if (open.size === 0 && this.#open.get(tabId) === open) this.#open.delete(tabId);
+    }
   }
 
   /** A script is about to run in a tab. `tabs`: all of its session. Settles once it holds. */
@@ -68,6 +93,9 @@ export class ClosedTabs {
 
   async #keep(kept: Kept): Promise<void> {
     this.#kept = Promise.resolve(kept);
+    for (const [tabId, open] of this.#open) {
+      if (kept.now.includes(tabId) || kept.always.includes(tabId)) for (const closing of open) closing.abort(closed());
+    }
     await this.#store.set(KEY, kept);
   }
 }

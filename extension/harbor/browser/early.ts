@@ -27,10 +27,10 @@ export class Early {
     return this.#work;
   }
 
-  /** A document of a session's has begun. */
-  async begin(tabId: number, frameId: number): Promise<void> {
+  /** A document of a session's has begun. `keepsBodies`: what its scripts ask of servers is kept. */
+  async begin(tabId: number, frameId: number, keepsBodies: boolean): Promise<void> {
     await placeIn(tabId, frameId, OWN_WORLD, false);
-    await runIn(tabId, frameId, stay, KEPT, false);
+    await runIn(tabId, frameId, stay, { name: KEPT, keepsBodies }, false);
   }
 
   /** A document of the person's has begun. */
@@ -50,9 +50,13 @@ export function hostOf(url: string): string | undefined {
 }
 
 /** Runs in the page's world. */
-function stay(name: string): void {
-  const kept = (window as unknown as { [name: string]: { isOurs: boolean } | undefined })[name];
-  if (kept !== undefined) kept.isOurs = true;
+function stay({ name, keepsBodies }: { name: string; keepsBodies: boolean }): void {
+  const kept = (window as unknown as { [name: string]: { isOurs: boolean; keepsBodies: boolean; bodies: unknown[] } | undefined })[name];
+  if (kept === undefined) return;
+  kept.keepsBodies = keepsBodies;
+  kept.isOurs = true;
+  // What came before anybody had said anything.
+  if (!keepsBodies) kept.bodies.length = 0;
 }
 
 /** Runs in the page's world. */

@@ -33,6 +33,8 @@ export interface Hand {
   mayUse(url: string): Promise<boolean>;
   /** A new tab of the session; where it may not go there it is not opened. */
   open(url: string): Promise<TabView>;
+  /** The same for what this tab's page leads to: the current tab stays the current one. */
+  openBeside(url: string): Promise<TabView>;
   /** The session's tabs as they may be told of. */
   told(): Promise<TabView[]>;
   /** A text without the values of secret fields in the session's tabs, and without what was typed in it by a name. */
@@ -41,6 +43,8 @@ export interface Hand {
   piece(nth: number, offset: number): Promise<string>;
   /** The page API of a tab's documents answers nothing until they are loaded anew. */
   closeApi(tabId: number): Promise<void>;
+  /** From now on bodies of requests are kept at a site of this session's; whether they were before. */
+  keepBodies(site: string): boolean;
   /** Gives a tab to the person. */
   release(tabId: number): Promise<void>;
 }
@@ -60,6 +64,7 @@ export async function acted<N extends Acting>(hand: Hand, said: string, target: 
   try {
     const done = (await inDocument(hand, target, name, options)) as Done;
     lines.push(...done.lines);
+    if (done.opens !== undefined) lines.push(`${done.opens} was opened in tab ${(await hand.openBeside(done.opens)).id}, behind this one`);
     // What it began the browser tells a little later.
     if (done.begun !== undefined) await hand.watch.begins(hand.tab.id, done.begun, BEGIN_MS);
   } catch (error) {

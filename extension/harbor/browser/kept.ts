@@ -4,13 +4,19 @@
 
 import { runIn, runInEach } from "../../shared/browser/tabs.ts";
 import type { Hand } from "./hand.ts";
-import { KEPT } from "./page/commands.ts";
+import { KEPT, MOST_OF_BODY } from "./page/commands.ts";
 import { placeOf } from "./places.ts";
 
 export interface KeptByPage {
   /** `planned`: its answer was decided before. */
   dialogs: { kind: string; message: string; answer: string; planned: boolean }[];
   console: { level: string; text: string; at: number }[];
+}
+
+/** What a script of a page's asked of a server, and was answered. */
+export interface KeptBody {
+  request: string;
+  response: string;
 }
 
 /** How the next question is answered. */
@@ -42,6 +48,13 @@ export async function keptBy(where: Where): Promise<KeptByPage> {
 /** The next question of the page, or of a frame in it, is answered so; nothing: as if nobody had said anything. */
 export const setNext = async (where: Where, next: Next | undefined): Promise<void> => void (await inAll(where, putNext, { next: next ?? null }));
 
+/** The bodies of requests with this method and address, of each document in the order of their answers. */
+export async function bodiesBy(where: Where, method: string, url: string): Promise<KeptBody[]> {
+  const { all, frames } = await inAll(where, readBodies, { method, url, most: MOST_OF_BODY });
+  await where.documents.noteSecrets(where.tab.id, where.mayUse, frames);
+  return all.flatMap((bodies) => bodies ?? []);
+}
+
 /** Has something done in the own world of the page, and of all frames in it that may be read. */
 async function inAll<A, R>({ tab: { id, url }, documents, mayUse }: Where, run: (argument: A & { name: string; places: string[] }) => R, argument: A): Promise<{ all: (Awaited<R> | undefined)[]; frames: number[] }> {
   const given = (urls: string[]) => ({ ...argument, name: KEPT, places: urls.map(placeOf) });
@@ -63,6 +76,15 @@ function readKept({ name, places }: { name: string; places: string[] }): KeptByP
     dialogs: kept.dialogs.splice(0).map(({ kind, message, answer, planned }) => ({ kind: words(kind), message: words(message), answer: words(answer), planned: planned === true })),
     console: kept.console.slice(-500).map(({ level, text, at }) => ({ level: words(level), text: words(text), at: Number(at) })),
   };
+}
+
+/** Runs in the page's world. */
+function readBodies({ name, places, method, url, most }: { name: string; places: string[]; method: string; url: string; most: number }): KeptBody[] | undefined {
+  if (!places.includes(location.origin === "null" ? location.href : location.origin)) return undefined;
+  const kept = (window as unknown as { [name: string]: { bodies: (KeptBody & { method: string; url: string })[] } | undefined })[name];
+  const words = (value: unknown) => String(value).slice(0, most);
+  const isIt = (one: { method: string; url: string }) => one.method === method && String(one.url).replace(/#.*/, "") === url;
+  return kept?.bodies.filter(isIt).map(({ request, response }) => ({ request: words(request), response: words(response) }));
 }
 
 /** Runs in the page's world. */

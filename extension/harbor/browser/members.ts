@@ -44,13 +44,13 @@ export class Members {
     return this.#opening.get(tabId) ?? Promise.resolve();
   }
 
-  /** A new tab of a session, which goes there. */
-  async open(session: string, url: string): Promise<TabView> {
+  /** A new tab of a session, which goes there. `opener`: whose page leads there; without one it becomes the tab that is meant. */
+  async open(session: string, url: string, opener?: number): Promise<TabView> {
     const { watch, event } = this.#around;
     // Empty first: nothing is loaded before the bridge knows whose it is and where it may go.
     const tab = await openBehind(BLANK);
     watch.add(tab.id, session);
-    const answer = await event("tab_opened", { session_id: session, tab_id: tab.id, url }).catch(async (error: unknown) => {
+    const answer = await event("tab_opened", { tab_id: tab.id, url, ...(opener === undefined ? { session_id: session } : { opener_tab_id: opener }) }).catch(async (error: unknown) => {
       // The bridge is gone, and nobody knows of the tab.
       watch.drop(tab.id);
       await closeTabs([tab.id]);

@@ -9,7 +9,7 @@ import { BrowserSource } from "./source.ts";
 function quietBrowser(permissions: { downloads: boolean; changed?: () => void }): void {
   const event = { addListener: () => undefined };
   const changing = { addListener: (listener: () => void) => void (permissions.changed = listener) };
-  const contains = async ({ permissions: asked }: { permissions: string[] }) => permissions.downloads || !asked.includes("downloads");
+  const contains = async ({ permissions: asked }: { permissions: string[] }) => !asked.includes("cookies") && (permissions.downloads || !asked.includes("downloads"));
   const events = new Proxy({}, { get: () => event });
   const tabs = new Proxy({ query: async () => [] }, { get: (own, name) => (name === "query" ? own.query : event) });
   Object.assign(globalThis, { chrome: { permissions: { contains, onAdded: changing, onRemoved: event }, webNavigation: events, webRequest: events, downloads: events, tabs } });

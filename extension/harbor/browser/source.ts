@@ -8,9 +8,11 @@
 
 import type { Store } from "../../shared/browser/api.ts";
 import { type TabView, isGoneBackTo, listen, mayRunScripts, mayUsePages, onPermissions, reload, tabOf } from "../../shared/browser/tabs.ts";
+import { mayUseCookies } from "../../shared/browser/cookies.ts";
 import { listenToDownloads, mayFollowDownloads } from "../../shared/browser/downloads.ts";
 import type { NativeClient } from "../../shared/native/client.ts";
 import type { Fields } from "../../shared/ports/wire.ts";
+import { KeptBodies } from "./bodies.ts";
 import { type Call, DeniedError, ToolError, needed, parseCall } from "./call.ts";
 import { Closed, Documents, Silent, WentAway, closed } from "./documents.ts";
 import { Downloads } from "./downloads.ts";
@@ -29,8 +31,11 @@ import { Watch } from "./watch.ts";
 
 type Bridge = Pick<NativeClient, "request" | "watch" | "onState" | "onPush" | "state">;
 
-/** Asks the person whether a client may open a site; nothing where they do not answer. */
-export type AskAboutSite = (client: string, host: string, wish: "open" | "evaluate", signal: AbortSignal) => Promise<boolean | undefined>;
+/** What a client wants at a site that the person is asked about. */
+export type SiteWish = "open" | "scripts" | "logins" | "bodies";
+
+/** Asks the person about it; nothing where they do not answer. */
+export type AskAboutSite = (client: string, host: string, wish: SiteWish, signal: AbortSignal) => Promise<boolean | undefined>;
 
 interface Session {
   last?: string;
@@ -39,8 +44,7 @@ interface Session {
 }
 
 /** What the bridge calls it when the person is to be asked about a site. */
-const ASK_SITE = "ask_site";
-const ASK_EVALUATE = "ask_evaluate";
+const ASKS: ReadonlyMap<string, SiteWish> = new Map([["ask_site", "open"], ["ask_evaluate", "scripts"], ["ask_storage", "logins"], ["ask_bodies", "bodies"]]);
 
 /** Tools that need no tab to be there. */
 const WITHOUT_TAB = new Set(["browser_tabs"]);
@@ -60,6 +64,7 @@ export class BrowserSource {
   readonly #places: Places;
   readonly #members: Members;
   readonly #early = new Early();
+  readonly #bodies = new KeptBodies();
   readonly #downloads: Downloads;
   readonly #closed: ClosedTabs;
   #abilities = "";
@@ -132,6 +137,11 @@ export class BrowserSource {
   async switch(on: boolean): Promise<void> {
     this.#isOn = on;
     await this.#follow();
+  }
+
+  /** From now on elements are marked before they are used, or not. */
+  mark(on: boolean): void {
+    this.#documents.highlight = on;
   }
 
   /** Looks again what it can do: Chromium tells nobody of its switch for scripts. */
@@ -232,7 +242,8 @@ export class BrowserSource {
   }
 
   async #answer(call: Call, signal: AbortSignal): Promise<ToolResult> {
-    if (call.tool_name === ASK_SITE || call.tool_name === ASK_EVALUATE) return this.#answerOf(call, signal);
+    const wish = ASKS.get(call.tool_name);
+    if (wish !== undefined) return this.#answerOf(call, wish, signal);
     const tool = TOOLS.get(call.tool_name);
     if (tool === undefined) throw new ToolError(`this browser has no tool ${call.tool_name}`);
     this.#noted(call);
@@ -244,9 +255,11 @@ export class BrowserSource {
       tabs: this.#watch.tabsOf(call.session_id),
       mayUse: this.#mayUse(call, tab),
       open: (url) => this.#members.open(call.session_id, url),
+      openBeside: (url) => this.#members.open(call.session_id, url, tab.id),
       without: (text) => this.#without(call, text),
       piece: async (file, offset) => (await this.#bridge.request("source_file", { call_id: call.call_id, file, offset })).data,
       release: (tabId) => this.#members.release(tabId),
+      keepBodies: (site) => this.#bodies.keep(call.session_id, site),
       closeApi: (tabId) => this.#closed.close(tabId, this.#watch.tabsOf(call.session_id)),
     };
     this.#downloads.acts(tab.id);
@@ -259,8 +272,8 @@ export class BrowserSource {
   }
 
   /** The person's answer about a site, for the bridge. */
-  async #answerOf(call: Call, signal: AbortSignal): Promise<ToolResult> {
-    const allowed = await this.#ask(call.session.label, needed(call.arguments, "host"), call.tool_name === ASK_EVALUATE ? "evaluate" : "open", signal);
+  async #answerOf(call: Call, wish: SiteWish, signal: AbortSignal): Promise<ToolResult> {
+    const allowed = await this.#ask(call.session.label, needed(call.arguments, "host"), wish, signal);
     return { content: [], structuredContent: allowed === undefined ? {} : { allowed } };
   }
 
@@ -343,7 +356,7 @@ export class BrowserSource {
   #committed(session: string, tabId: number, frameId: number, url: string, isFirst: boolean): void {
     // Before the page's scripts, so also in a document that has not been judged: it keeps lists in the page itself, gives nothing
     // to anybody and can do nothing that the page could not. They are read in a place that was judged alone.
-    void this.#early.begin(tabId, frameId).catch(() => undefined);
+    void this.#early.begin(tabId, frameId, this.#bodies.areKept(session, url)).catch(() => undefined);
     this.#documents.secrets.left(tabId, frameId);
     if (frameId !== 0) return;
     void this.#closed.committed(tabId, isGoneBackTo(tabId));
@@ -354,6 +367,7 @@ export class BrowserSource {
   async #ended(session: string, close: boolean): Promise<void> {
     this.#sessions.delete(session);
     this.#typed.forget(session);
+    this.#bodies.ended(session);
     await this.#members.ended(session, close);
   }
 
@@ -390,6 +404,6 @@ function failed(error: unknown): ToolResult {
 
 /** What this browser can do now that not every browser can. */
 async function abilitiesNow(): Promise<string[]> {
-  const [downloads, evaluate] = await Promise.all([mayFollowDownloads(), mayRunScripts()]);
-  return [...(downloads ? ["downloads"] : []), ...(evaluate ? ["evaluate"] : [])];
+  const [cookies, downloads, evaluate] = await Promise.all([mayUseCookies(), mayFollowDownloads(), mayRunScripts()]);
+  return [...(cookies ? ["cookies"] : []), ...(downloads ? ["downloads"] : []), ...(evaluate ? ["evaluate"] : [])];
 }

@@ -32,8 +32,10 @@ interface WishWords {
 }
 
 /** The sentence behind the site's address: what it wants, in words of ours, and the names, which are others'. */
-export function wishWords({ scopes, servers, named, call, site, scripts }: Pick<QuestionView, "scopes" | "servers" | "named" | "call" | "site" | "scripts">): WishWords {
-  if (site !== undefined && scripts) return { words: "wants to run scripts of its own in your browser. It may read and do all that you can on ", names: [site], rest: ", passwords in fields included" };
+export function wishWords({ scopes, servers, named, call, site, power }: Pick<QuestionView, "scopes" | "servers" | "named" | "call" | "site" | "power">): WishWords {
+  if (site !== undefined && power === "scripts") return { words: "wants to run scripts of its own in your browser. It may read and do all that you can on ", names: [site], rest: ", passwords in fields included" };
+  if (site !== undefined && power === "logins") return { words: "wants to read and change the cookies and the storage of a site in your browser. With these it can act as you at ", names: [site], rest: ", outside of this browser too" };
+  if (site !== undefined && power === "bodies") return { words: "wants to read what pages in your browser ask of servers, and what these answer. There may be logins in it, with which it can act as you at ", names: [site], rest: "" };
   if (site !== undefined) return { words: "uses your browser, and wants to open ", names: [site], rest: "" };
   if (call !== undefined) return { words: actWords(call), names: [call.tool], rest: "" };
   const ofModels = modelWish(scopes);
@@ -122,8 +124,10 @@ function callWords({ who, reason, tool }: Approval): string {
 }
 
 /** What allowing means. */
-export function meansWords({ scopes, call, site, scripts }: Pick<QuestionView, "scopes" | "call" | "site" | "scripts">): string {
-  if (scripts) return "Your answer holds for this app on this site, until the browser or Harbor ends. Where its scripts have run, the page cannot use Harbor until it is loaded anew.";
+export function meansWords({ scopes, call, site, power }: Pick<QuestionView, "scopes" | "call" | "site" | "power">): string {
+  if (power === "logins") return "Cookies are your login: whoever has them needs no password, also where sites share one login. Your answer holds for this app on this site, until the browser or Harbor ends.";
+  if (power === "bodies") return "Nothing is kept before your yes. Your answer holds for this app on this site, until the browser or Harbor ends.";
+  if (power === "scripts") return "Your answer holds for this app on this site, until the browser or Harbor ends. Where its scripts have run, the page cannot use Harbor until it is loaded anew.";
   if (site !== undefined) return "You wanted to be asked about this site (askFirst in config.toml). Your answer holds while this app works in your browser. If you allow it, it reads and acts there as you, where you are signed in.";
   if (call !== undefined) return callWords(call);
   const runs = scopes.includes("mcp:tools.call");

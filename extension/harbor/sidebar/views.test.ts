@@ -173,7 +173,7 @@ test("a client's page has a switch for each browser that it has, and for the one
   const shown = (tools: string[] | undefined, browser?: object) => site.show(panel({ servers: [SERVER], grants: grants(tools), browser }).hands, { at: "site", origin: CLIENT });
   const switches = (tools: string[] | undefined, browser?: object) =>
     found(shown(tools, browser), ({ attributes }) => attributes["data-switch"] !== undefined).map((node) => [textIn(node), node.attributes["aria-checked"]]);
-  const [git, here] = [["git", "true"], { on: true, permitted: true, downloads: false, source: "browser", sessions: [] }];
+  const [git, here] = [["git", "true"], { on: true, permitted: true, downloads: false, cookies: false, source: "browser", sessions: [] }];
   assert.deepEqual(switches(undefined), [git]);
   // All servers are no browser.
   assert.deepEqual(switches(undefined, here), [git, ["Browser tools", "false"]]);

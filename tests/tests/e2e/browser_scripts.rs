@@ -95,3 +95,63 @@ fn scripts_run_where_they_were_granted_by_name_and_the_person_said_yes() {
     leads("about:blank");
     assert_eq!(denied(evaluate()), "address");
 }
+
+#[test]
+fn logins_are_given_where_they_were_granted_by_name_and_the_person_said_yes() {
+    let home = Home::new();
+    home.configure("[browser]\ngroups = [\"storage\", \"network\"]\n");
+    let bridge = Bridge::start(&home);
+    let browser = Browser::able(&home, "Chromium", "one", &["cookies"]);
+    let star = granted(&home, &bridge, "star", &["browser/*"]);
+    with_tab(&browser, &star, 6);
+    for tool in ["cookie_list", "localstorage_list", "sessionstorage_list", "network_body"] {
+        let arguments = if tool == "network_body" { json!({"index": 0}) } else { json!({}) };
+        let refused = call(&star, tool, arguments).wait(LIMIT).unwrap_err();
+        assert_eq!(refused.code, "ERR_TOOL_NOT_ALLOWED", "{tool}");
+    }
+    let named = [
+        "browser/*",
+        "browser/browser_cookie_list",
+        "browser/browser_localstorage_get",
+        "browser/browser_network_body",
+    ];
+    let client = granted(&home, &bridge, "logins", &named);
+    with_tab(&browser, &client, 7);
+    let leads = |url: &str| browser.tell("navigated", &json!({"tab_id": 7, "url": url})).verdict;
+    let asked = |pending: harbor_tests::Pending, answer: &Value| {
+        let question = browser.next_call();
+        assert_eq!(question.shown().0, "ask_storage");
+        browser.answer_with(&question, answer);
+        pending
+    };
+    leads("https://a.example/x");
+    let list = || call(&client, "cookie_list", json!({}));
+    assert_eq!(denied(asked(list(), &json!({}))), "consent");
+    let first = asked(list(), &json!({"allowed": true}));
+    let called = browser.next_call();
+    assert_eq!(called.arguments, json!({"site": "https://a.example"}));
+    browser.answer(&called, "a=1");
+    assert_eq!(text(first.wait(LIMIT)), "a=1");
+    // One yes is for both; another site, scheme or client is another question, and a no holds.
+    let get = || call(&client, "localstorage_get", json!({"key": "k"}));
+    let pending = get();
+    let called = browser.next_call();
+    assert_eq!(called.arguments, json!({"key": "k", "site": "https://a.example"}));
+    browser.answer(&called, "v");
+    assert_eq!(text(pending.wait(LIMIT)), "v");
+    // What pages say to servers is a question of its own.
+    let pending = call(&client, "network_body", json!({"index": 0}));
+    let question = browser.next_call();
+    assert_eq!((question.shown().0, &question.arguments), ("ask_bodies", &json!({"host": "a.example"})));
+    browser.answer_with(&question, &json!({"allowed": false}));
+    assert_eq!(denied(pending), "refused");
+    leads("http://a.example/");
+    assert_eq!(denied(asked(get(), &json!({"allowed": false}))), "refused");
+    assert_eq!(denied(list()), "refused");
+    let other = granted(&home, &bridge, "others", &named);
+    with_tab(&browser, &other, 8);
+    browser.tell("navigated", &json!({"tab_id": 8, "url": "https://a.example/"}));
+    assert_eq!(denied(asked(call(&other, "cookie_list", json!({})), &json!({}))), "consent");
+    leads("about:blank");
+    assert_eq!(denied(list()), "address");
+}

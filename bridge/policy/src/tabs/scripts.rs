@@ -9,28 +9,16 @@
 //! Owns that a script and a named secret never meet at one site: a script could wait there for what is typed. Both count for all
 //! sessions of a principal, as long as the browser is there. Must never look at a page.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-/// A principal and a site.
-type ScriptPlace = (String, String);
+use super::site_answers::{NoYes, PrincipalSite, SiteAnswers};
 
 /// The steps that were done, and their words.
 #[derive(Debug, Default)]
 pub struct Scripts {
-    typed: BTreeSet<ScriptPlace>,
-    run: BTreeSet<ScriptPlace>,
-    said: BTreeMap<ScriptPlace, bool>,
-}
-
-/// The reason why a script does not run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NoScript {
-    /// A named secret was typed at the site.
-    Secret,
-    /// The person has said no.
-    Refused,
-    /// The person has not been asked.
-    Unasked,
+    typed: BTreeSet<PrincipalSite>,
+    run: BTreeSet<PrincipalSite>,
+    said: SiteAnswers,
 }
 
 impl Scripts {
@@ -38,24 +26,19 @@ impl Scripts {
     ///
     /// # Errors
     /// Why it may not.
-    pub fn run(&mut self, principal: &str, site: &str, is_owner: bool) -> Result<(), NoScript> {
+    pub fn run(&mut self, principal: &str, site: &str, is_owner: bool) -> Result<(), NoYes> {
         let place = (principal.to_owned(), site.to_owned());
         if self.typed.contains(&place) {
-            return Err(NoScript::Secret);
+            return Err(NoYes::Secret);
         }
-        match self.said.get(&place) {
-            Some(true) => {}
-            None if is_owner => {}
-            Some(false) => return Err(NoScript::Refused),
-            None => return Err(NoScript::Unasked),
-        }
+        self.said.judge(principal, site, is_owner)?;
         self.run.insert(place);
         Ok(())
     }
 
     /// The person has answered for a principal and a site.
     pub fn answered(&mut self, principal: &str, site: &str, is_yes: bool) {
-        self.said.insert((principal.to_owned(), site.to_owned()), is_yes);
+        self.said.answered(principal, site, is_yes);
     }
 
     /// A named secret is about to be typed at a site. False where it must not be: a script has run there.
@@ -78,13 +61,13 @@ mod tests {
     #[test]
     fn a_script_runs_after_a_yes_for_this_client_and_site() {
         let mut scripts = Scripts::default();
-        assert_eq!(scripts.run("client://a", SITE, false), Err(NoScript::Unasked));
+        assert_eq!(scripts.run("client://a", SITE, false), Err(NoYes::Unasked));
         scripts.answered("client://a", SITE, true);
         assert_eq!(scripts.run("client://a", SITE, false), Ok(()));
-        assert_eq!(scripts.run("client://b", SITE, false), Err(NoScript::Unasked));
-        assert_eq!(scripts.run("client://a", "https://a.example:444", false), Err(NoScript::Unasked));
+        assert_eq!(scripts.run("client://b", SITE, false), Err(NoYes::Unasked));
+        assert_eq!(scripts.run("client://a", "https://a.example:444", false), Err(NoYes::Unasked));
         scripts.answered("client://a", SITE, false);
-        assert_eq!(scripts.run("client://a", SITE, false), Err(NoScript::Refused));
+        assert_eq!(scripts.run("client://a", SITE, false), Err(NoYes::Refused));
         assert_eq!(scripts.run("owner", SITE, true), Ok(()));
     }
 
@@ -93,7 +76,7 @@ mod tests {
         let mut scripts = Scripts::default();
         scripts.answered("client://a", SITE, true);
         assert!(scripts.may_type("client://a", SITE));
-        assert_eq!(scripts.run("client://a", SITE, false), Err(NoScript::Secret));
+        assert_eq!(scripts.run("client://a", SITE, false), Err(NoYes::Secret));
         assert_eq!(scripts.run("owner", SITE, true), Ok(()));
         assert!(!scripts.may_type("owner", SITE) && scripts.may_type("owner", "https://b.example"));
     }

@@ -21,6 +21,8 @@ export interface Change {
   lines: string[];
   /** It began to go to another document, or has opened a window: the browser tells of that a little later. */
   begun?: "leaving" | "opening";
+  /** What is to be opened in a tab of its own. */
+  opens?: string;
 }
 
 /** Does something, waits for what it begins, and says what changed. `answers`: also for what it asks of a server. */

@@ -77,6 +77,8 @@ export interface Done {
   lines: string[];
   /** It set out for another document, or opened a window: the browser tells of that a little later. */
   begun?: "leaving" | "opening";
+  /** What is to be opened in a tab of its own: a browser does that at a real press of the middle button only. */
+  opens?: string;
 }
 
 export type Name = keyof Commands;
@@ -101,6 +103,9 @@ export interface Elsewhere {
 
 /** The name under which the page's own world keeps its dialogs and its console. */
 export const KEPT = "__harborBrowserKept";
+
+/** So much of a body is kept, in characters: more than is told, for nobody knows a piece of a secret at its end. */
+export const MOST_OF_BODY = 52_000;
 
 /** What a document's part asks its own world about effects of an action: events, which are refused where the answer is yes. */
 export const EFFECTS = { begin: "harbor-begin", end: "harbor-end", timers: "harbor-timers", requests: "harbor-requests", opened: "harbor-opened" } as const;

@@ -1,5 +1,6 @@
 // What runs in the page's own world, in tabs of a session, before its scripts: dialogs that would stop the tab are answered at
-// once, what is written to the console is kept, and what an action begins is counted. It may come before it is known whose the tab
+// once, what is written to the console is kept, what an action begins is counted, and bodies of requests are kept where the person said
+// so. It may come before it is known whose the tab
 // is: where a person looks, dialogs are theirs until then, and in a tab of theirs it takes itself away.
 //
 //   begins ─► a session's: stays
@@ -8,6 +9,7 @@
 // Owns the two lists. They are in the page's hands: whoever reads them treats them as text of the page.
 
 import { KEPT } from "./commands.ts";
+import { Bodies, type Body } from "./own_bodies.ts";
 import { Effects, type Instead } from "./own_effects.ts";
 
 interface Kept {
@@ -16,6 +18,9 @@ interface Kept {
   console: { level: string; text: string; at: number }[];
   /** How the next question is answered; once. */
   next: { accept: boolean; text?: string } | undefined;
+  /** What its scripts ask of servers, where that is kept. */
+  bodies: Body[];
+  keepsBodies: boolean;
   /** True once the tab is known to be a session's. */
   isOurs: boolean;
   /** Puts everything back as the page would have it. */
@@ -33,7 +38,8 @@ const LONGEST = 2_000;
 const cut = (text: string): string => (text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text);
 
 class OwnWorld {
-  readonly #kept: Kept = { dialogs: [], console: [], next: undefined, isOurs: false, undo: () => this.#undo(), written };
+  readonly #bodies = new Bodies(() => (this.#isOver || (this.#kept.isOurs && !this.#kept.keepsBodies) ? "no" : this.#kept.keepsBodies ? "yes" : "unknown"));
+  readonly #kept: Kept = { dialogs: [], console: [], next: undefined, bodies: this.#bodies.list, keepsBodies: false, isOurs: false, undo: () => this.#undo(), written };
   readonly #effects = new Effects();
   readonly #undoing: (() => void)[] = [];
   #isOver = false;
@@ -44,6 +50,7 @@ class OwnWorld {
       if (!this.#kept.isOurs) this.#undo();
     }, UNKNOWN_MS);
     this.#undoing.push(this.#effects.begin(this.#instead));
+    this.#bodies.begin(this.#instead);
     this.#answerDialogs();
     this.#watchWindows();
     this.#watchSaving();
@@ -53,7 +60,9 @@ class OwnWorld {
 
   #undo(): void {
     this.#isOver = true;
-    for (const back of this.#undoing.splice(0)) back();
+    // What was put in the place of something twice goes back step by step.
+    for (const back of this.#undoing.splice(0).reverse()) back();
+    this.#bodies.list.length = 0;
     delete (window as unknown as { [KEPT]?: Kept })[KEPT];
   }
 

@@ -7,6 +7,7 @@
 // Owns where a click goes. Must never click what stands in front of what was meant: that is said instead.
 
 import { pause } from "../../../shared/browser/content.ts";
+import { pictureOf, placeOf } from "./areas.ts";
 import { caretTo, selectBetween, selectWord } from "./caret.ts";
 import { type Change, changing } from "./change.ts";
 import type { Offset } from "./commands.ts";
@@ -39,8 +40,9 @@ export function named(element: Element): string {
 }
 
 /** Brings an element to where it can be pointed at, at a place of it where one is meant; the place. */
-export async function pointAt(element: Element, offset?: Offset): Promise<Point> {
-  const box = offset === undefined ? shownBy(element) : element;
+export async function pointAt(element: Element, wanted?: Offset): Promise<Point> {
+  const box = wanted === undefined ? shownBy(element) : element;
+  const offset = element instanceof HTMLAreaElement && box !== element ? placeOf(element, box.getBoundingClientRect()) : wanted;
   if (!box.checkVisibility({ visibilityProperty: true })) throw new Failure("hidden", `${named(element)} is in the page, but not visible`);
   if (!isInside(box.getBoundingClientRect())) intoView(box, offset);
   await still(box);
@@ -87,14 +89,15 @@ function look(element: Element, box: Element, offset: Offset | undefined): { at:
   let inFront: Element | null = null;
   for (const at of places) {
     const there = elementAt(at.x, at.y);
-    if (there !== null && (isWithin(there, box) || isLabelOf(there, element))) return { at };
+    if (there !== null && (isWithin(there, box) || there === element || isLabelOf(there, element))) return { at };
     inFront ??= there;
   }
   return { places: places.length, inFront };
 }
 
-/** A check box that is drawn by its label is pointed at there. */
+/** A check box that is drawn by its label is pointed at there, and an area of a map in its picture. */
 function shownBy(element: Element): Element {
+  if (element instanceof HTMLAreaElement) return pictureOf(element) ?? element;
   if (!(element instanceof HTMLInputElement) || (element.type !== "checkbox" && element.type !== "radio")) return element;
   const { width, height } = element.getBoundingClientRect();
   const isDrawn = width > 1 && height > 1 && Number(getComputedStyle(element).opacity) > 0 && element.checkVisibility();
@@ -166,22 +169,33 @@ export async function click(element: Element, { button, count, modifiers, at, an
   if (element.matches(":disabled") || element.getAttribute("aria-disabled") === "true") throw new Failure("disabled", `${named(element)} is disabled`);
   if (element instanceof HTMLInputElement && element.type === "file") throw new Failure("unsupported", `${named(element)} opens a window of the browser's own, which no tool can use: browser_file_upload puts files into it`);
   const place = await pointAt(element, at);
-  const receiver = elementAt(place.x, place.y) ?? element;
+  const receiver = receiverAt(place, element);
+  let opens: string | undefined;
   const act = () => {
     moveOver(receiver, place, modifiers);
-    for (let nth = 1; nth <= count; nth += 1) press(receiver, place, { button, modifiers, nth });
+    for (let nth = 1; nth <= count; nth += 1) opens = press(receiver, place, { button, modifiers, nth }) ?? opens;
     if (count === 2) receiver.dispatchEvent(new MouseEvent("dblclick", init(place, modifiers, { detail: 2 })));
   };
   const change = await changing(act, { answers });
   // A link says where it opens, and no script of the page's does.
   if (change.begun === undefined && opensWindow(receiver)) change.begun = "opening";
-  return { ...change, lines: [`${receivedBy(receiver, element)} received it`, ...change.lines] };
+  return { ...change, lines: [`${receivedBy(receiver, element)} received it`, ...change.lines], ...(opens === undefined ? {} : { opens }) };
+}
+
+/** What gets the events of a place. A browser may name the picture of a map, and gives them to the area. */
+const receiverAt = ({ x, y }: Point, element: Element): Element => (element instanceof HTMLAreaElement ? element : (elementAt(x, y) ?? element));
+
+/** The page of the web that a link leads to. */
+function linkedFrom(receiver: Element): string | undefined {
+  const link = receiver.closest("a[href], area[href]");
+  return (link instanceof HTMLAnchorElement || link instanceof HTMLAreaElement) && /^https?:$/.test(link.protocol) ? link.href : undefined;
 }
 
 /** Or saves what it leads to. */
 const opensWindow = (receiver: Element): boolean => receiver.closest('a[target]:not([target="_self"]), a[download]') !== null || receiver.closest("form[target]") !== null;
 
-function press(receiver: Element, place: Point, { button, modifiers, nth }: { button: Click["button"]; modifiers: string[]; nth: number }): void {
+/** Presses a button of the mouse; the address that the browser would open in a tab of its own, and does not at events of scripts. */
+function press(receiver: Element, place: Point, { button, modifiers, nth }: { button: Click["button"]; modifiers: string[]; nth: number }): string | undefined {
   const which = BUTTONS[button];
   const down = init(place, modifiers, { button: which, buttons: button === "left" ? 1 : button === "right" ? 2 : 4, detail: nth });
   const up = init(place, modifiers, { button: which, buttons: 0, detail: nth });
@@ -194,10 +208,17 @@ function press(receiver: Element, place: Point, { button, modifiers, nth }: { bu
   }
   following(() => receiver.dispatchEvent(new PointerEvent("pointerup", up)));
   following(() => receiver.dispatchEvent(new MouseEvent("mouseup", up)));
-  if (button === "left") following(() => receiver.dispatchEvent(new PointerEvent("click", up)));
-  else receiver.dispatchEvent(new PointerEvent("auxclick", up));
+  if (button === "left") following(() => receiver.dispatchEvent(opensBeside(receiver) ? new MouseEvent("click", { ...up, ...BESIDE }) : new PointerEvent("click", up)));
+  const isFree = button === "left" || receiver.dispatchEvent(new PointerEvent("auxclick", up));
   if (button === "right") receiver.dispatchEvent(new PointerEvent("contextmenu", up));
+  return button === "middle" && isFree ? linkedFrom(receiver) : undefined;
 }
+
+/** The key with which a link opens behind what the person looks at. */
+const BESIDE: MouseEventInit = /^Mac/.test(navigator.platform) ? { metaKey: true } : { ctrlKey: true };
+
+/** Chromium opens a link with a target in front, unless that key is held; it takes it from an extension for a plain mouse event only. Firefox does nothing then. */
+const opensBeside = (receiver: Element): boolean => __BROWSER__ === "chrome" && receiver.closest('a[target="_blank"][href]:not([download])') !== null;
 
 /** As a real press does: to the nearest element that takes the focus, or away from where it is. */
 function focusFor(receiver: Element): void {
@@ -238,7 +259,7 @@ function moveOver(receiver: Element, place: Point, modifiers: string[]): void {
 /** Moves over an element and stays there. */
 export async function hover(element: Element): Promise<Change> {
   const place = await pointAt(element);
-  const receiver = elementAt(place.x, place.y) ?? element;
+  const receiver = receiverAt(place, element);
   const change = await changing(() => moveOver(receiver, place, []));
   return { ...change, lines: [`the pointer is over ${receivedBy(receiver, element)}; styles of :hover do not follow it`, ...change.lines] };
 }

@@ -38,8 +38,9 @@ export function nameOf(element: Element): string {
 /** What a part of a drawing is called by its own element for that. */
 const titleOf = (element: Element): Element | null => (element instanceof SVGElement ? element.querySelector(":scope > title") : null);
 
-/** The text of a link or button that has nothing else. The library takes milliseconds to compute it, and a page may have a thousand of them. */
+/** The words of an area of a map, which the library takes for hidden; the text of a link or button that has nothing else. The library takes milliseconds to compute it, and a page may have a thousand of them. */
 function plainName(element: Element): string | undefined {
+  if (element instanceof HTMLAreaElement && !element.hasAttribute("aria-labelledby")) return element.getAttribute("aria-label") ?? (element.alt || element.title);
   if (!(element instanceof HTMLAnchorElement || element instanceof HTMLButtonElement) || element.childElementCount > 0) return undefined;
   const isLabelled = ["aria-label", "aria-labelledby", "title", "role"].some((name) => element.hasAttribute(name));
   return isLabelled || (element instanceof HTMLButtonElement && element.labels.length > 0) ? undefined : (element.textContent ?? "");

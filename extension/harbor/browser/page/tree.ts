@@ -2,6 +2,7 @@
 //
 // Owns what counts as shown. Must never change the page.
 
+import { pictureOf } from "./areas.ts";
 import { endsOf } from "./hiding.ts";
 
 /** The browsers' own way into a closed shadow root, which pages do not have. */
@@ -47,6 +48,8 @@ export function isGone(element: Element, style: CSSStyleDeclaration): boolean {
   if (NEVER.has(element.tagName) || element.getAttribute("aria-hidden") === "true" || element.hasAttribute("inert")) return true;
   // Without a box of its own, but its content has some.
   if (style.display === "contents") return false;
+  // An area is where its picture is.
+  if (element instanceof HTMLAreaElement) return pictureOf(element) === undefined;
   // An option has no box while its list is closed.
   if (element instanceof HTMLOptionElement || element instanceof HTMLOptGroupElement) return false;
   if (style.display === "none" || style.contentVisibility === "hidden") return true;

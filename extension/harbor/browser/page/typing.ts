@@ -63,7 +63,7 @@ const hasRoom = (field: Field, text: string): boolean => !("maxLength" in field)
 function asked(target: HTMLElement, inputType: string, data: string | null, run: () => boolean): Came {
   let question: Event | undefined;
   if (__BROWSER__ === "chrome") {
-    question = new InputEvent("beforeinput", { inputType, data, bubbles: true, cancelable: true, composed: true });
+    question = new InputEvent("beforeinput", { inputType, data, targetRanges: isField(target) ? [] : rangesOf(target, inputType), bubbles: true, cancelable: true, composed: true });
     if (!target.dispatchEvent(question)) return "refused";
     return (inputType === "insertText" && !isField(target) ? asText(target, data ?? "") : undefined) ?? (run() ? "done" : "failed");
   }
@@ -75,6 +75,18 @@ function asked(target: HTMLElement, inputType: string, data: string | null, run:
   } finally {
     window.removeEventListener("beforeinput", hear, true);
   }
+}
+
+/** What an input changes: editors with a model of their own ask the event. */
+function rangesOf(editor: HTMLElement, inputType: string): StaticRange[] {
+  const selection = getSelection();
+  if (selection === null || selection.rangeCount === 0) return [];
+  const { startContainer, startOffset, endContainer, endOffset, collapsed } = selection.getRangeAt(0);
+  if (!editor.contains(startContainer) || !editor.contains(endContainer)) return [];
+  const isBefore = collapsed && inputType === "deleteContentBackward" && startContainer instanceof Text;
+  // A letter may be two units long.
+  const letter = isBefore ? ([...startContainer.data.slice(0, startOffset)].at(-1)?.length ?? 0) : 0;
+  return [new StaticRange({ startContainer, startOffset: startOffset - letter, endContainer, endOffset })];
 }
 
 /** By the event of the text itself, which editors of React take; the browser writes at it what no editor takes. */

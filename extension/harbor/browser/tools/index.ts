@@ -3,6 +3,7 @@
 import type { Tool } from "../hand.ts";
 import { click } from "./click.ts";
 import { consoleMessages } from "./console_messages.ts";
+import { cookieClear, cookieDelete, cookieGet, cookieList, cookieSet } from "./cookies.ts";
 import { drag } from "./drag.ts";
 import { evaluate } from "./evaluate.ts";
 import { drop, fileUpload } from "./file_upload.ts";
@@ -11,13 +12,14 @@ import { find } from "./find.ts";
 import { handleDialog } from "./handle_dialog.ts";
 import { hover } from "./hover.ts";
 import { navigate, navigateBack } from "./navigate.ts";
-import { networkRequest, networkRequests } from "./network_requests.ts";
+import { networkBody, networkRequest, networkRequests } from "./network_requests.ts";
 import { pressKey } from "./press_key.ts";
 import { read } from "./read.ts";
 import { resize } from "./resize.ts";
 import { scroll } from "./scroll.ts";
 import { selectOption } from "./select_option.ts";
 import { snapshot } from "./snapshot.ts";
+import { STORAGE_TOOLS } from "./storage.ts";
 import { close, tabs } from "./tabs.ts";
 import { takeScreenshot } from "./take_screenshot.ts";
 import { type } from "./type.ts";
@@ -45,12 +47,19 @@ export const TOOLS: ReadonlyMap<string, Tool> = new Map([
   ["browser_console_messages", consoleMessages],
   ["browser_network_requests", networkRequests],
   ["browser_network_request", networkRequest],
+  ["browser_network_body", networkBody],
   ["browser_resize", resize],
   ["browser_verify_text_visible", verifyText],
   ["browser_verify_element_visible", verifyElement],
   ["browser_verify_list_visible", verifyList],
   ["browser_verify_value", verifyValue],
   ["browser_evaluate", evaluate],
+  ["browser_cookie_list", cookieList],
+  ["browser_cookie_get", cookieGet],
+  ["browser_cookie_set", cookieSet],
+  ["browser_cookie_delete", cookieDelete],
+  ["browser_cookie_clear", cookieClear],
+  ...STORAGE_TOOLS,
   ["browser_close", close],
   ["browser_file_upload", fileUpload],
   ["browser_drop", drop],

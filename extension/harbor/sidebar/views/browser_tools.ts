@@ -2,6 +2,7 @@
 //
 // Must never switch it on by itself: the browser asks for the permission at the person's click.
 
+import { askForCookies, leaveCookies } from "../../../shared/browser/cookies.ts";
 import { askForDownloads, leaveDownloads } from "../../../shared/browser/downloads.ts";
 import { askForPages, askForScripts } from "../../../shared/browser/tabs.ts";
 import type { Fields } from "../../../shared/ports/wire.ts";
@@ -17,6 +18,8 @@ import { back } from "./head.ts";
 
 const SWITCH = "browser tools";
 const SWITCH_DOWNLOADS = "browser downloads";
+const SWITCH_COOKIES = "browser cookies";
+const SWITCH_MARKS = "browser marks";
 const SCRIPTS = "browser scripts";
 /** How it stands is read under another name: a click that comes meanwhile counts. */
 const READ = "browser tools there";
@@ -38,7 +41,9 @@ export const browser: View<{ at: "browser" }> = {
       h("p", {}, browserSwitch(hands, view, "Let AI apps use this browser", false)),
       h("p.soft", { id: "browser-state" }, isOn ? "On. Harbor asks you at the first call of an app." : "Off."),
       failure(hands, SWITCH),
+      ...(isOn ? marksOf(hands, view) : []),
       ...(isOn ? downloadsOf(hands, view) : []),
+      ...(isOn ? cookiesOf(hands, view) : []),
       ...(isOn ? scriptsOf(hands, view) : []),
       ...(isOn ? sessionsOf(hands, view) : []),
       ...appsOf(hands, view),
@@ -70,22 +75,53 @@ export function browserSwitch(hands: Hands, view: BrowserToolsView, words: strin
   return button(short ? "" : words, change, props);
 }
 
-/** Whether apps see what their tabs download. */
-function downloadsOf(hands: Hands, { downloads }: BrowserToolsView): Child[] {
-  const change = () => hands.act(SWITCH_DOWNLOADS, () => switchDownloads(hands, !downloads));
-  const props = { class: "switch", role: "switch", "aria-checked": String(downloads), id: "downloads-switch", key: "downloads", busy: hands.isBusy(SWITCH_DOWNLOADS) };
+/** Whether an element is marked before it is used. */
+function marksOf(hands: Hands, { marks }: BrowserToolsView): Child[] {
+  const change = () => hands.act(SWITCH_MARKS, () => look(hands, { marks: !marks }));
+  const props = { class: "switch", role: "switch", "aria-checked": String(marks), id: "marks-switch", key: "marks", busy: hands.isBusy(SWITCH_MARKS) };
   return [
-    h("p", { key: "downloads" }, button("Let them follow downloads", change, props)),
-    h("p.soft", { key: "about-downloads" }, "They see the downloads of their own tabs. Harbor asks you before an app gets a file."),
-    failure(hands, SWITCH_DOWNLOADS),
+    h("p", { key: "marks" }, button("Mark what they use", change, props)),
+    h("p.soft", { key: "about-marks" }, "In a tab that you look at, a frame is around each element for a moment before an app uses it."),
+    failure(hands, SWITCH_MARKS),
   ];
 }
 
-/** The browser asks at the click that switches it on. */
-async function switchDownloads(hands: Hands, on: boolean): Promise<void> {
-  if (on && !(await askForDownloads())) hands.say("You did not give the browser's permission, so nothing has changed");
-  if (!on && !(await leaveDownloads())) hands.say("The browser did not take the permission back");
-  await look(hands, {});
+/** Whether apps see what their tabs download. */
+function downloadsOf(hands: Hands, { downloads }: BrowserToolsView): Child[] {
+  const about = "They see the downloads of their own tabs. Harbor asks you before an app gets a file.";
+  return permissionOf(hands, { act: SWITCH_DOWNLOADS, id: "downloads", isOn: downloads, words: "Let them follow downloads", about, ask: askForDownloads, leave: leaveDownloads });
+}
+
+/** Whether apps can use cookies at all; who may is granted by the tools' names. */
+function cookiesOf(hands: Hands, { cookies }: BrowserToolsView): Child[] {
+  const about = "For apps that you granted the tools browser_cookie_… by name; these are in the group \"storage\" of config.toml. Cookies are your logins: Harbor asks you at each site.";
+  return permissionOf(hands, { act: SWITCH_COOKIES, id: "cookies", isOn: cookies, words: "Let them use cookies, where I grant it", about, ask: askForCookies, leave: leaveCookies });
+}
+
+interface PermissionSwitch {
+  act: string;
+  id: string;
+  isOn: boolean;
+  words: string;
+  about: string;
+  ask(): Promise<boolean>;
+  leave(): Promise<boolean>;
+}
+
+/** A switch that is a permission of the browser's. */
+function permissionOf(hands: Hands, { act, id, isOn, words, about, ask, leave }: PermissionSwitch): Child[] {
+  /** The browser asks at the click that switches it on. */
+  const change = async () => {
+    if (!isOn && !(await ask())) hands.say("You did not give the browser's permission, so nothing has changed");
+    if (isOn && !(await leave())) hands.say("The browser did not take the permission back");
+    await look(hands, {});
+  };
+  const props = { class: "switch", role: "switch", "aria-checked": String(isOn), id: `${id}-switch`, key: id, busy: hands.isBusy(act) };
+  return [
+    h("p", { key: id }, button(words, () => hands.act(act, change), props)),
+    h("p.soft", { key: `about-${id}` }, about),
+    failure(hands, act),
+  ];
 }
 
 /** Who would use it: an app that may use everything, or was given this browser. */
@@ -119,7 +155,7 @@ async function switchOn(hands: Hands, { permitted }: BrowserToolsView): Promise<
   await look(hands, { on: true });
 }
 
-async function look(hands: Hands, fields: { on?: boolean; stop?: string }): Promise<void> {
+async function look(hands: Hands, fields: { on?: boolean; marks?: boolean; stop?: string }): Promise<void> {
   hands.change({ browser: await hands.own(BROWSER_TOOLS, fields) as BrowserToolsView });
 }
 
