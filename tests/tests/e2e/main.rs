@@ -18,6 +18,7 @@ mod browser;
 mod browser_files;
 mod browser_scripts;
 mod browser_secrets;
+mod browser_sharing;
 mod calls;
 mod catalog;
 mod catalog_worker;
