@@ -13,6 +13,9 @@ pub const DEFINITIONS: &str = include_str!("browser_tools.json");
 /// The tool that runs scripts of a client in pages.
 pub const EVALUATE: &str = "browser_evaluate";
 
+/// The tool that finds places in a page; what is meant, by a model.
+pub const FIND: &str = "browser_find";
+
 /// True for a tool that no `*` covers: whoever may call it was granted it by its name.
 #[must_use]
 pub fn is_by_name(source: &SourceId, tool: &str) -> bool {

@@ -21,6 +21,7 @@ mod downloads;
 mod evaluating;
 mod events;
 mod files;
+mod finding;
 mod parts;
 mod results;
 mod secrets;

@@ -179,6 +179,10 @@ impl Browser {
         if let Err((path, why)) = arguments::check(schema, &arguments) {
             return Ok(wrong(&path, &why));
         }
+        let meaning = match Self::meaning_of(name, &arguments) {
+            Ok(meaning) => meaning,
+            Err(refusal) => return Ok(refusal),
+        };
         let holder = holder(audience);
         if self.tabs.borrow_mut().is_stopped(&holder, boot_clock()) {
             return Ok(stopped());
@@ -224,7 +228,13 @@ impl Browser {
         };
         let action = arguments["action"].as_str().map(str::to_owned);
         let hides = self.hides(&session);
-        let answer = self.ask((name, arguments, files), (&holder, &session), tab, limit).await;
+        let answer = match meaning {
+            Some(meaning) => {
+                let search = audience.page_search.as_ref();
+                self.find_meaning(meaning, (&holder, &session), tab, limit, search).await
+            }
+            None => self.ask((name, arguments, files), (&holder, &session), tab, limit).await,
+        };
         if let Ok(ServerAnswer::Result(_)) = &answer {
             self.done((name, action.as_deref()), &session, tab);
         }

@@ -126,6 +126,7 @@ impl Host {
             let party = call.audience.answerer.take();
             call.audience.answerer = self.with_model(server, &caller, &call.consent, party);
         }
+        call.audience.page_search = self.page_search((&call.source, &call.tool), &caller, &call.consent);
         let source = self.sources.get(&call.source);
         let at_rest = source.as_ref().filter(|_| call.unless_stopped).and_then(|source| source.at_rest());
         let note = match at_rest {

@@ -15,6 +15,7 @@ use harbor_ipc_proto::link::runner::ToRunner;
 use tokio::sync::oneshot;
 
 use super::deadlines::Deadlines;
+use super::page_search::PageSearch;
 use super::questions::{Answerer, RoutedQuestion};
 use super::{EndReport, Link, ServerAnswer};
 
@@ -93,6 +94,8 @@ pub struct Audience {
     pub conversation: Option<Arc<str>>,
     /// Answers the server's questions.
     pub answerer: Option<Answerer>,
+    /// Has a model look for what the caller means in a page.
+    pub page_search: Option<PageSearch>,
 }
 
 impl Audience {

@@ -16,6 +16,7 @@ mod attacks;
 mod audit;
 mod browser;
 mod browser_files;
+mod browser_meaning;
 mod browser_scripts;
 mod browser_secrets;
 mod browser_sharing;
