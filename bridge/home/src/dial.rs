@@ -72,6 +72,8 @@ pub enum Role {
     Mcp {
         /// The name under which the person has configured it.
         client: String,
+        /// An id of its own token, where it came with one.
+        token_id: Option<String>,
     },
 }
 
@@ -303,10 +305,10 @@ pub fn bridge_program(role: &Role) -> Result<PathBuf, DialError> {
 }
 
 fn attach(role: &Role, token: &str) -> Attach {
-    let (word, extension_id, client) = match role {
-        Role::Relay { extension_id } => ("relay", Some(extension_id.clone()), None),
-        Role::Cli => ("cli", None, None),
-        Role::Mcp { client } => ("mcp", None, Some(client.clone())),
+    let (word, extension_id, client, token_id) = match role {
+        Role::Relay { extension_id } => ("relay", Some(extension_id.clone()), None, None),
+        Role::Cli => ("cli", None, None, None),
+        Role::Mcp { client, token_id } => ("mcp", None, Some(client.clone()), token_id.clone()),
     };
     Attach {
         token: token.to_owned(),
@@ -315,6 +317,7 @@ fn attach(role: &Role, token: &str) -> Attach {
         build: Some(BUILD.to_owned()),
         extension_id,
         client,
+        token_id,
     }
 }
 

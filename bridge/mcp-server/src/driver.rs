@@ -70,9 +70,14 @@ enum Unwritten {
 }
 
 impl<L: Lines> Driver<L> {
-    /// Serves this machine of the client with this name.
-    pub fn new(machine: Machine, client: &str, paths: &Paths, lines: L) -> Self {
-        let role = Role::Mcp { client: client.to_owned() };
+    /// Serves this machine of the client with this name, and with this id of its token if it came with one.
+    pub fn new(
+        machine: Machine,
+        (client, token_id): (&str, Option<String>),
+        paths: &Paths,
+        lines: L,
+    ) -> Self {
+        let role = Role::Mcp { client: client.to_owned(), token_id };
         let paths = paths.clone();
         Self(Arc::new_cyclic(|own| {
             let way = Way(own.clone());

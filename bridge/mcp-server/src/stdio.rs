@@ -32,7 +32,7 @@ pub fn serve(client: &str, machine: Machine, paths: &Paths) -> Result<(), Failur
     let (over, is_over) = sync_channel(1);
     let over = Over(over);
     let (lines, queue) = Written::begin(over.clone()).map_err(|error| Failure::Io("use stdout", error))?;
-    let driver = Driver::new(machine, client, paths, lines);
+    let driver = Driver::new(machine, (client, None), paths, lines);
     spawn_reader(driver.way(), over);
     driver.dial_first();
     let _ = is_over.recv();

@@ -8,6 +8,8 @@
 //! The first frame of a connection fixes its kind. Only this crate makes a [`Right`] and a permit (`consent`). The supervisor
 //! takes one by value for each call, so the compiler answers the question "was it checked?".
 
+use std::sync::Arc;
+
 use harbor_ipc_proto::source_id::SourceKind;
 
 use crate::origin::Origin;
@@ -26,6 +28,8 @@ pub enum Principal {
     Client {
         /// `client://<name>`.
         origin: Origin,
+        /// An id of its own token, where it came with one: its connections are one client's.
+        token_id: Option<Arc<str>>,
     },
 }
 
@@ -363,7 +367,7 @@ mod tests {
     #[test]
     fn the_table_knows_every_message() {
         let extension = Principal::Extension { id: "x".into() };
-        let client = Principal::Client { origin: Origin::client("x").unwrap() };
+        let client = Principal::Client { origin: Origin::client("x").unwrap(), token_id: None };
         for request in REQUESTS.iter().filter(|request| request.tag != "attach") {
             let of_owner = !OF_CLIENTS_ONLY.contains(&request.tag);
             let of_command_line = of_owner && !OF_THE_EXTENSION.contains(&request.tag);

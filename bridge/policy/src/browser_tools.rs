@@ -26,6 +26,9 @@ pub fn is_storage(tool: &str) -> bool {
 /// The tool that gives what pages and servers say to each other, which is often a login, too.
 pub const BODIES: &str = "browser_network_body";
 
+/// The tool that finds places in a page; what is meant, by a model.
+pub const FIND: &str = "browser_find";
+
 /// True for a tool that no `*` covers: whoever may call it was granted it by its name.
 #[must_use]
 pub fn is_by_name(source: &SourceId, tool: &str) -> bool {

@@ -150,9 +150,9 @@ impl Refused {
             Self::Nobody(Why::Destroys) => {
                 "It may delete or overwrite something, and nobody is here to approve it."
             }
-            Self::Nobody(Why::Writes | Why::Untrusted | Why::FirstUse | Why::Sampling | Why::Plan) => {
-                "It changes something, and nobody is here to approve it."
-            }
+            Self::Nobody(
+                Why::Writes | Why::Untrusted | Why::FirstUse | Why::Sampling | Why::Reading | Why::Plan,
+            ) => "It changes something, and nobody is here to approve it.",
         }
     }
 }

@@ -38,6 +38,7 @@ pub mod origin;
 pub mod own_prompts;
 pub mod package;
 pub mod page_fetch;
+pub mod page_search;
 pub mod prices;
 pub mod program;
 pub mod progress;

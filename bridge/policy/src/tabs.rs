@@ -1,10 +1,10 @@
 //! The sessions in one browser, and the tabs of each.
 //!
 //! ```text
-//!  Holder ─ one session each ─► Session: name, colour, its tabs, the current one, what happened to them
+//!  Holder ─ one session each, in all its connections ─► Session: name, colour, its tabs, the current one, what happened to them
 //!
-//!  its connection ends ─► 5 minutes of grace ─► joined again by its id, or over
-//!  whoever talks in its conversation leaves ─► the same, and its next call goes on with it
+//!  the last of its connections ends ─► 5 minutes of grace ─► joined again by its id, or over
+//!  of a conversation, or of a client with a token ─► the same, and its next call goes on with it
 //!  nobody calls ─► 30 minutes ─► over            the person presses Stop ─► over, and refused for a while
 //! ```
 //!
@@ -26,7 +26,7 @@ pub mod urls;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use harbor_ipc_proto::secret::Secret;
@@ -111,7 +111,7 @@ impl Tabs {
             said: BTreeMap::new(),
             typed: Vec::new(),
             hides: Arc::default(),
-            talks: None,
+            connections: BTreeSet::new(),
             left: None,
             used: now,
             calls: 0,
@@ -220,10 +220,11 @@ impl Tabs {
         }
     }
 
-    /// Notes that a conversation goes on in this connection.
+    /// Notes that a session is used in this connection.
     pub fn attend(&mut self, id: &str, connection: u64) {
         if let Some(session) = self.sessions.get_mut(id) {
-            (session.talks, session.left) = (Some(connection), None);
+            session.connections.insert(connection);
+            session.left = None;
         }
     }
 
@@ -304,37 +305,49 @@ impl Tabs {
         Ok(())
     }
 
-    /// Handles the end of a connection. Its session may be joined again for a while; the session of a conversation stays with it.
+    /// Handles the end of a connection. A session of which it was the last one may be joined again for a while.
     pub fn leave(&mut self, connection: u64, now: Millis) {
         for session in self.sessions.values_mut() {
-            if session.holder.connection() == Some(connection) {
+            if session.connections.remove(&connection) && session.connections.is_empty() {
                 session.left = Some(now);
-                self.of_holder.remove(&session.holder);
-            } else if session.talks == Some(connection) {
-                (session.talks, session.left) = (None, Some(now));
+                if !session.holder.comes_back() {
+                    self.of_holder.remove(&session.holder);
+                }
             }
         }
     }
 
-    /// Gives a session whose connection has ended to another connection of the same principal. The former
-    /// session of that connection ends, and is returned.
+    /// Gives a session whose connections have ended to its holder again, in this connection; or that of one conversation to another
+    /// one. The former session of the holder ends, and is returned.
     ///
     /// # Errors
-    /// When there is no such session of this principal's, or somebody has it.
-    pub fn join(&mut self, id: &str, holder: &Holder, now: Millis) -> Result<Option<Session>, NotYours> {
-        if self.of_holder.get(holder).is_some_and(|own| **own == *id) {
+    /// When there is no such session, or somebody uses it or the holder's present one.
+    pub fn join(
+        &mut self,
+        id: &str,
+        holder: &Holder,
+        connection: u64,
+        now: Millis,
+    ) -> Result<Option<Session>, NotYours> {
+        let own = self.of_holder.get(holder).cloned();
+        if own.as_deref() == Some(id) {
+            self.attend(id, connection);
             return Ok(None);
         }
-        let is_free =
-            |session: &Session| session.left.is_some() && session.holder.principal() == holder.principal();
-        if !self.sessions.get(id).is_some_and(is_free) {
+        let is_free = |session: &Session| session.left.is_some() && holder.may_have_that_of(&session.holder);
+        let others = |session: &Session| session.connections.iter().any(|other| *other != connection);
+        let is_used = own.and_then(|own| self.sessions.get(&own)).is_some_and(others);
+        if is_used || !self.sessions.get(id).is_some_and(is_free) {
             return Err(NotYours);
         }
         let before = self.end_of(holder);
         let session = self.sessions.get_mut(id).ok_or(NotYours)?;
-        self.of_holder.remove(&session.holder);
-        (session.holder, session.left, session.used) = (holder.clone(), None, now);
+        if self.of_holder.get(&session.holder) == Some(&session.id) {
+            self.of_holder.remove(&session.holder);
+        }
+        (session.holder, session.used) = (holder.clone(), now);
         self.of_holder.insert(holder.clone(), session.id.clone());
+        self.attend(id, connection);
         Ok(before)
     }
 
@@ -357,11 +370,11 @@ impl Tabs {
         self.end(&id)
     }
 
-    /// The person has stopped a session: it is over, and its principal gets no other one for a while, by whichever connection.
+    /// The person has stopped a session: it is over, and its principal gets no other one for a while, by whichever connection or token.
     pub fn stop(&mut self, id: &str, now: Millis) -> Option<Session> {
         let session = self.end(id)?;
         if session.holder != Holder::Owner {
-            self.stopped.insert(session.holder.of_any_connection(), now + STOPPED);
+            self.stopped.insert(session.holder.with_any_token(), now + STOPPED);
         }
         Some(session)
     }
@@ -369,7 +382,7 @@ impl Tabs {
     /// True if the person has stopped this holder a short while ago.
     pub fn is_stopped(&mut self, holder: &Holder, now: Millis) -> bool {
         self.stopped.retain(|_, until| *until > now);
-        self.stopped.contains_key(&holder.of_any_connection())
+        self.stopped.contains_key(&holder.with_any_token())
     }
 
     /// The time at which the next session ends by itself.

@@ -8,7 +8,6 @@
 //! Owns this reading. Must never begin a session, nor take an address from a page's own words.
 
 use std::rc::Rc;
-use std::sync::Arc;
 use std::time::Duration;
 
 use super::files::{CarriedFile, labels, paths_of, take};
@@ -176,7 +175,7 @@ fn holder_of(wish: &RequestedCall<'_>) -> Holder {
         (Caller::Owner(..), Some(chat)) => Holder::Conversation(chat.id.clone()),
         (Caller::Owner(..), None) => Holder::Owner,
         (Caller::Origin(asker), _) => {
-            Holder::Client { origin: Arc::clone(&asker.origin.shared()), connection: asker.sender.client }
+            Holder::Client { origin: asker.origin.shared(), token_id: asker.sender.token_id.clone() }
         }
     }
 }

@@ -21,6 +21,7 @@ mod consent_facts;
 mod downloads;
 mod events;
 mod files;
+mod finding;
 mod parts;
 mod results;
 mod secrets;
@@ -44,6 +45,7 @@ use harbor_ipc_proto::server_id::ServerId;
 use harbor_ipc_proto::source_id::{SourceId, SourceKind};
 use harbor_policy::tabs::{GRACE, Holder, Tabs};
 
+use crate::host::asker::Sender;
 use crate::host::source::SourceGuard;
 use crate::host::{Host, invalid};
 use crate::store::secrets::Secrets;
@@ -151,12 +153,16 @@ impl Browsers {
         self.remove(|browser| browser.road().connection() == connection)
     }
 
-    /// Notes that an AI client is back. True if it has a session with this id whose connection has ended. The
-    /// client then takes up that session.
-    pub fn rejoin(&self, origin: Arc<str>, connection: u64, id: &str) -> bool {
-        let holder = Holder::Client { origin, connection };
-        let is_joined = self.all.borrow().iter().any(|kept| kept.browser.rejoin(id, &holder).is_ok());
-        let join = |parked: &ParkedBrowser| parked.tabs.borrow_mut().join(id, &holder, boot_clock()).is_ok();
+    /// Notes that an AI client is back. True if it has a session with this id whose connections have ended, or that it
+    /// uses in another one. The client then takes up that session.
+    pub fn rejoin(&self, sender: &Sender, origin: Arc<str>, id: &str) -> bool {
+        let (holder, connection) =
+            (Holder::Client { origin, token_id: sender.token_id.clone() }, sender.client);
+        let is_joined =
+            self.all.borrow().iter().any(|kept| kept.browser.rejoin(id, &holder, connection).is_ok());
+        let join = |parked: &ParkedBrowser| {
+            parked.tabs.borrow_mut().join(id, &holder, connection, boot_clock()).is_ok()
+        };
         is_joined || self.parked.borrow().iter().any(join)
     }
 

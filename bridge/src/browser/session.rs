@@ -16,16 +16,27 @@ use super::results::{denied, failed, result};
 use super::source::Browser;
 use crate::link::ServerAnswer;
 
+/// The refusal for a session that the caller cannot go on with.
+const NO_SUCH_SESSION: &str = "you have no session with this id whose connections have ended, or another connection \
+                               of yours works in your present one";
+
 impl Browser {
     /// Answers a call of the session tool.
-    pub fn on_session(self: &Rc<Self>, holder: &Holder, own: &Arc<str>, arguments: &Value) -> ServerAnswer {
+    pub fn on_session(
+        self: &Rc<Self>,
+        (holder, connection): (&Holder, Option<u64>),
+        own: &Arc<str>,
+        arguments: &Value,
+    ) -> ServerAnswer {
         let id = arguments["id"].as_str();
+        let join = |id: &str| match id == &**own {
+            true => Ok(()),
+            false => self.rejoin(id, holder, connection.ok_or(NotYours)?),
+        };
         match arguments["action"].as_str() {
-            Some("info") => match id.map_or(Ok(()), |id| self.rejoin(id, holder)) {
+            Some("info") => match id.map_or(Ok(()), join) {
                 Ok(()) => self.info(id.unwrap_or(own)),
-                Err(NotYours) => {
-                    denied("no_such_session", "you have no session with this id whose connection has ended")
-                }
+                Err(NotYours) => denied("no_such_session", NO_SUCH_SESSION),
             },
             Some("name") => match arguments["name"].as_str() {
                 None => failed("invalid_params", "name: expected the session's new name"),
@@ -40,12 +51,12 @@ impl Browser {
         }
     }
 
-    /// Hands the session with this id, whose connection has ended, to its returned holder.
+    /// Hands the session with this id, whose connections have ended, to its holder in a new one.
     ///
     /// # Errors
-    /// When the holder has no such session whose connection has ended.
-    pub fn rejoin(self: &Rc<Self>, id: &str, holder: &Holder) -> Result<(), NotYours> {
-        let before = self.tabs.borrow_mut().join(id, holder, boot_clock())?;
+    /// When the holder has no such session.
+    pub fn rejoin(self: &Rc<Self>, id: &str, holder: &Holder, connection: u64) -> Result<(), NotYours> {
+        let before = self.tabs.borrow_mut().join(id, holder, connection, boot_clock())?;
         before.iter().for_each(|session| self.tell_ended(session, false));
         self.arm();
         Ok(())
@@ -68,7 +79,7 @@ impl Browser {
 
     fn list(&self, holder: &Holder, own: &Arc<str>) -> ServerAnswer {
         let tabs = self.tabs.borrow();
-        let yours = tabs.all().filter(|session| session.holder.principal() == holder.principal());
+        let yours = tabs.all().filter(|session| holder.may_have_that_of(&session.holder));
         let shown = |session: &Session| {
             json!({
                 "name": session.name,

@@ -178,22 +178,21 @@ impl Browser {
         if let Err((path, why)) = arguments::check(schema, &arguments) {
             return Ok(wrong(&path, &why));
         }
+        let meaning = match Self::meaning_of(name, &arguments) {
+            Ok(meaning) => meaning,
+            Err(refusal) => return Ok(refusal),
+        };
         let holder = holder(audience);
         if self.tabs.borrow_mut().is_stopped(&holder, boot_clock()) {
             return Ok(stopped());
         }
-        let Ok(token) = random_token() else {
-            return Ok(failed("internal", "this system gives no random numbers"));
+        let (session, connection) = match self.session_for(&holder, audience) {
+            Ok(found) => found,
+            Err(refusal) => return Ok(refusal),
         };
-        let label = group_name(&holder);
-        let new = || Arc::from(format!("b-{token}"));
-        let session = self.tabs.borrow_mut().session_of(&holder, &label, new, boot_clock());
-        if let (Holder::Conversation(_), Some(party)) = (&holder, &audience.party) {
-            self.tabs.borrow_mut().attend(&session, party.client);
-        }
         if name == SESSION {
             let hides = self.hides(&session);
-            let answer = self.on_session(&holder, &session, &arguments);
+            let answer = self.on_session((&holder, connection), &session, &arguments);
             self.arm();
             return Ok(self.hidden(&session, &hides, answer));
         }
@@ -224,12 +223,36 @@ impl Browser {
         };
         let action = arguments["action"].as_str().map(str::to_owned);
         let hides = self.hides(&session);
-        let answer = self.ask((name, arguments, files), (&holder, &session), tab, limit).await;
+        let answer = match meaning {
+            Some(meaning) => {
+                let search = audience.page_search.as_ref();
+                self.find_meaning(meaning, (&holder, &session), tab, limit, search).await
+            }
+            None => self.ask((name, arguments, files), (&holder, &session), tab, limit).await,
+        };
         if let Ok(ServerAnswer::Result(_)) = &answer {
             self.done((name, action.as_deref()), &session, tab);
         }
         self.arm();
         answer.map(|answer| self.hidden(&session, &hides, self.told(&session, answer)))
+    }
+
+    /// The session of a caller, and the connection in which it is used. The person's commands have one session, however short
+    /// each is connected.
+    fn session_for(
+        &self,
+        holder: &Holder,
+        audience: &Audience,
+    ) -> Result<(Arc<str>, Option<u64>), ServerAnswer> {
+        let token = random_token();
+        let token = token.map_err(|_| failed("internal", "this system gives no random numbers"))?;
+        let new = || Arc::from(format!("b-{token}"));
+        let mut tabs = self.tabs.borrow_mut();
+        let session = tabs.session_of(holder, &group_name(holder), new, boot_clock());
+        let party = audience.party.as_ref().filter(|_| *holder != Holder::Owner);
+        let connection = party.map(|party| party.client);
+        connection.iter().for_each(|connection| tabs.attend(&session, *connection));
+        Ok((session, connection))
     }
 
     /// Decides the bridge's part of a call: the tab that it means, and whether its addresses may be opened.
@@ -370,7 +393,7 @@ impl Drop for SessionCallGuard {
 fn holder(audience: &Audience) -> Holder {
     let Some(party) = &audience.party else { return Holder::Owner };
     match (&party.origin, &audience.conversation) {
-        (Some(origin), _) => Holder::Client { origin: origin.clone(), connection: party.client },
+        (Some(origin), _) => Holder::Client { origin: origin.clone(), token_id: party.token_id.clone() },
         (None, Some(conversation)) => Holder::Conversation(conversation.clone()),
         (None, None) => Holder::Owner,
     }

@@ -202,11 +202,16 @@ fn role(attach: Attach) -> Result<Principal, ErrorBody> {
         "relay" => named(attach.extension_id)
             .map(|id| Principal::Extension { id })
             .ok_or_else(|| wrong("extension_id", "the id of the browser extension")),
-        "mcp" => attach
-            .client
-            .and_then(|name| Origin::client(&name))
-            .map(|origin| Principal::Client { origin })
-            .ok_or_else(|| wrong("client", "the name of the AI client, 1 to 128 bytes")),
+        "mcp" => {
+            let origin = attach.client.and_then(|name| Origin::client(&name));
+            let origin =
+                origin.ok_or_else(|| wrong("client", "the name of the AI client, 1 to 128 bytes"))?;
+            let is_id = |id: &String| id.len() == 64 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
+            match attach.token_id {
+                Some(id) if !is_id(&id) => Err(wrong("token_id", "64 hexadecimal digits")),
+                id => Ok(Principal::Client { origin, token_id: id.map(Into::into) }),
+            }
+        }
         _ => Err(wrong("role", "relay, mcp or cli")),
     }
 }
@@ -257,7 +262,7 @@ mod tests {
         );
         assert_eq!(
             attach(r#""token":"secret","role":"mcp","client":"x""#),
-            Ok(Principal::Client { origin: Origin::client("x").unwrap() })
+            Ok(Principal::Client { origin: Origin::client("x").unwrap(), token_id: None })
         );
         assert_eq!(attach(r#""token":"secre","role":"cli""#), Err("unauthorized"));
         assert_eq!(attach(r#""token":"Secret","role":"cli""#), Err("unauthorized"));

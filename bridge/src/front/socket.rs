@@ -197,6 +197,6 @@ fn log(principal: &Principal) {
     match principal {
         Principal::Owner => tracing::debug!("the command line is connected"),
         Principal::Extension { id } => tracing::info!(extension = id, "a browser is connected"),
-        Principal::Client { origin } => tracing::info!(%origin, "an AI client is connected"),
+        Principal::Client { origin, .. } => tracing::info!(%origin, "an AI client is connected"),
     }
 }

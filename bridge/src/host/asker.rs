@@ -26,6 +26,8 @@ pub struct Sender {
     pub by: Arc<str>,
     /// Its own origin, if it is an AI client.
     pub own: Option<Origin>,
+    /// An id of the token with which an AI client came, if it has one of its own.
+    pub token_id: Option<Arc<str>>,
     /// Its browser session; a connection that names none is a session of its own.
     pub session: Arc<str>,
 }
@@ -34,16 +36,16 @@ impl Sender {
     /// The connection number `client` of `principal`.
     #[must_use]
     pub fn new(principal: &Principal, client: u64) -> Self {
-        let own = match principal {
-            Principal::Client { origin } => Some(origin.clone()),
-            Principal::Owner | Principal::Extension { .. } => None,
+        let (own, token_id) = match principal {
+            Principal::Client { origin, token_id } => (Some(origin.clone()), token_id.clone()),
+            Principal::Owner | Principal::Extension { .. } => (None, None),
         };
         let by = match principal {
             Principal::Owner => OWNER.into(),
             Principal::Extension { id } => format!("extension:{id}").into(),
-            Principal::Client { origin } => origin.shared(),
+            Principal::Client { origin, .. } => origin.shared(),
         };
-        Self { client, by, own, session: format!("connection {client}").into() }
+        Self { client, by, own, token_id, session: format!("connection {client}").into() }
     }
 }
 
@@ -166,7 +168,8 @@ impl Caller {
     /// The caller, as the code knows it that passes on a server's questions.
     #[must_use]
     pub fn party(&self) -> CallParty {
-        CallParty { client: self.sender().client, origin: self.origin().map(Origin::shared) }
+        let Sender { client, token_id, .. } = &**self.sender();
+        CallParty { client: *client, origin: self.origin().map(Origin::shared), token_id: token_id.clone() }
     }
 }
 
@@ -176,7 +179,7 @@ mod tests {
 
     #[test]
     fn an_ai_client_is_itself_and_the_owner_names_an_origin() {
-        let client = Principal::Client { origin: Origin::client("Some Client").unwrap() };
+        let client = Principal::Client { origin: Origin::client("Some Client").unwrap(), token_id: None };
         let client = Rc::new(Sender::new(&client, 1));
         let own = Asker::new(&client, None, None, None).unwrap();
         assert_eq!((own.origin.as_str(), &*own.profile), ("client://Some%20Client", "default"));

@@ -126,6 +126,7 @@ impl Host {
             let party = call.audience.answerer.take();
             call.audience.answerer = self.with_model(server, &caller, &call.consent, party);
         }
+        call.audience.page_search = self.page_search((&call.source, &call.tool), &caller, &call.consent);
         let source = self.sources.get(&call.source);
         let at_rest = source.as_ref().filter(|_| call.unless_stopped).and_then(|source| source.at_rest());
         let note = match at_rest {
@@ -258,7 +259,8 @@ impl Host {
         let mut limit = self.time_limit_of(call, &*source, &limits)?;
         let reserved = self.reserve(caller, call)?;
         let began = Instant::now();
-        let slots = self.origin_slots(caller, &call.source, &limits, limit, began).await;
+        let looks = source.about(&call.wish(caller)).looks;
+        let slots = self.origin_slots(caller, (&call.source, looks), &limits, limit, began).await;
         let queued = began.elapsed();
         limit.used += queued;
         note.set_queued(queued);
@@ -359,22 +361,26 @@ impl Host {
     }
 
     /// Waits for the origin's slots for a call that came at `began`. If a server has its own limit for each origin,
-    /// the call waits for that slot first. So a call that waits for one server takes no slot from calls to others.
+    /// the call waits for that slot first. So a call that waits for one server takes no slot from calls to others. Calls
+    /// that only look at a page have slots of their own: looking waits for nothing that is done in another tab.
     pub(super) async fn origin_slots(
         &self,
         caller: &Caller,
-        id: &SourceId,
+        (id, looks): (&SourceId, bool),
         limits: &OriginLimits,
         limit: TimeLimit,
         began: Instant,
     ) -> Result<OriginSlots, ErrorBody> {
         let of_server = self.config.now().server_limits(id.as_str());
         let (entrant, of_origin) = (entrant(caller, id, &of_server), of_origin(limits));
+        let named = entrant.origin;
+        // No origin has a space in it.
+        let looking = looks.then(|| format!("{named} looking"));
+        let entrant = Entrant { origin: looking.as_deref().unwrap_or(named), ..entrant };
         let slots = async {
             let at_server = match at_server(caller, &of_server) {
                 None => None,
                 Some(concurrent) => {
-                    // No origin has a space in it.
                     let here = format!("{} {id}", entrant.origin);
                     let entrant = Entrant { origin: &here, server_per_minute: None, ..entrant };
                     let limits = CallLimits { concurrent, per_minute: None, ..of_origin };
@@ -386,7 +392,7 @@ impl Host {
             let left = most.saturating_sub(began.elapsed());
             Ok((at_server, self.admission.enter(entrant, &of_origin, left).await?))
         };
-        slots.await.map_err(|refusal| rate_limited(entrant.origin, id, refusal))
+        slots.await.map_err(|refusal| rate_limited(named, id, refusal))
     }
 
     /// The hash of the tool, if it may be called. If a source's tools cannot be listed, only the owner may call them.

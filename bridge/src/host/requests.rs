@@ -162,7 +162,7 @@ impl Host {
             Caller::Origin(_) => {
                 let limits: OriginLimits = self.config.now().limits_of(calls::accounted(&caller));
                 let began = Instant::now();
-                let slots = self.origin_slots(&caller, id, &limits, limit, began).await;
+                let slots = self.origin_slots(&caller, (id, false), &limits, limit, began).await;
                 let queued = began.elapsed();
                 limit.used += queued;
                 asking.set_queued(queued);

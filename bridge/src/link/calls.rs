@@ -15,6 +15,7 @@ use harbor_ipc_proto::link::runner::ToRunner;
 use tokio::sync::oneshot;
 
 use super::deadlines::Deadlines;
+use super::page_search::PageSearch;
 use super::questions::{Answerer, RoutedQuestion};
 use super::{EndReport, Link, ServerAnswer};
 
@@ -78,6 +79,8 @@ pub struct CallParty {
     pub client: u64,
     /// The origin that it speaks for, where it does.
     pub origin: Option<Arc<str>>,
+    /// An id of the token with which an AI client came, if it has one of its own.
+    pub token_id: Option<Arc<str>>,
 }
 
 /// The maker of a call, and the listeners that it has while the call is open. By default the bridge is the maker.
@@ -91,6 +94,8 @@ pub struct Audience {
     pub conversation: Option<Arc<str>>,
     /// Answers the server's questions.
     pub answerer: Option<Answerer>,
+    /// Has a model look for what the caller means in a page.
+    pub page_search: Option<PageSearch>,
 }
 
 impl Audience {
@@ -333,7 +338,7 @@ mod tests {
     fn a_call_whose_question_nobody_answers_says_so_at_its_end() {
         let (caller, _ending) = oneshot::channel();
         let can = Json::from_valid(r#"{"elicitation":{}}"#.into());
-        let party = Some(CallParty { client: 1, origin: None });
+        let party = Some(CallParty { client: 1, origin: None, token_id: None });
         let audience = Audience { party, answerer: Answerer::new(&can, |_| ()), ..Audience::default() };
         let now = Instant::now();
         let limit = Duration::from_secs(1);

@@ -17,6 +17,7 @@ mod deadlines;
 mod events;
 mod large;
 mod limit_reports;
+mod page_search;
 mod process;
 mod questions;
 pub mod runner;
@@ -49,6 +50,7 @@ pub use events::{
     Containment, EndReport, Info, LinkEvent, MISSING_SECRETS, NEEDS_AUTHORIZATION, NOT_EXECUTABLE,
     UNKNOWN_METHOD,
 };
+pub use page_search::{FoundPlaces, PageSearch, PageSearchWork, WantedPlaces};
 use questions::RoutedQuestion;
 pub use questions::{Answerer, Question, REJECTED, nobody_answers};
 pub use tools::{Tool, ToolHash, ToolList};

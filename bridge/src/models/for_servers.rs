@@ -1,4 +1,4 @@
-//! The model that answers a server, and where it runs.
+//! The model that answers a server, or reads a page for a client, and where it runs.
 //!
 //! Owns the rule that a server's wish counts only where it names a model of the person's exactly. Must never tell a server
 //! which models there are.
@@ -9,7 +9,8 @@ use std::time::Duration;
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::link::model::Model;
 use harbor_policy::models::is_local;
-use harbor_policy::sampling::{Place, why};
+use harbor_policy::sampling::Place;
+use harbor_policy::{page_search, sampling};
 use url::Url;
 
 use super::Models;
@@ -18,15 +19,17 @@ use crate::store::models::Provider;
 /// How long providers are waited for that have not said yet which models they have.
 const LISTS: Duration = Duration::from_secs(2);
 
-/// A model for a server.
+/// A model for somebody who does not choose one.
 #[derive(Debug, Clone)]
-pub struct ServersModel {
+pub struct GivenModel {
     /// The provider's id.
     pub provider: String,
     /// The model's name there.
     pub model: String,
-    /// The sentence for the person: which model it is, and where a server's words would go.
+    /// The sentence for the person: which model it is, and where the words for it would go.
     pub why: String,
+    /// True if these words stay on this machine.
+    pub is_here: bool,
 }
 
 impl Models {
@@ -40,19 +43,38 @@ impl Models {
     ///
     /// # Errors
     /// When there is none.
-    pub async fn for_server(self: &Rc<Self>, hints: &[String]) -> Result<ServersModel, ErrorBody> {
+    pub async fn for_server(self: &Rc<Self>, hints: &[String]) -> Result<GivenModel, ErrorBody> {
         if !hints.is_empty() && self.known.borrow().is_empty() {
             // Those that do not answer in time are not looked at.
             let _ = tokio::time::timeout(LISTS, self.list_all()).await;
         }
-        let (provider, model) = match hints.iter().find_map(|hint| self.exactly(hint)) {
+        let found = match hints.iter().find_map(|hint| self.exactly(hint)) {
             Some(found) => found,
-            None => {
-                let provider = self.choose(None, None)?;
-                let model = self.model_of(&provider, None, true).await?;
-                (provider, model)
-            }
+            None => self.by_default().await?,
         };
+        Ok(self.given(found, sampling::why).await)
+    }
+
+    /// The model that reads a page for a client: the person's default.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub async fn for_page(self: &Rc<Self>) -> Result<GivenModel, ErrorBody> {
+        let found = self.by_default().await?;
+        Ok(self.given(found, page_search::why).await)
+    }
+
+    async fn by_default(self: &Rc<Self>) -> Result<(Provider, String), ErrorBody> {
+        let provider = self.choose(None, None)?;
+        let model = self.model_of(&provider, None, true).await?;
+        Ok((provider, model))
+    }
+
+    async fn given(
+        self: &Rc<Self>,
+        (provider, model): (Provider, String),
+        why: fn(&str, Place<'_>) -> String,
+    ) -> GivenModel {
         let runs_here = self.runs_here(&provider, &model).await;
         let url = Url::parse(&provider.base_url).ok();
         let place = match url.as_ref().and_then(Url::host_str) {
@@ -61,7 +83,7 @@ impl Models {
             _ => Place::Beyond,
         };
         let why = why(&format!("{}:{model}", provider.id), place);
-        Ok(ServersModel { provider: provider.id, model, why })
+        GivenModel { provider: provider.id, model, why, is_here: runs_here }
     }
 
     /// The one model that has exactly this name.

@@ -62,7 +62,7 @@ pub use self::chat::{Chatted, ModelAnswer, ModelQuery, Prompt};
 pub use self::chosen::ChosenModel;
 pub use self::conversation::{kept_messages, usage_for_origin, usage_view, written};
 pub use self::counting::CountedConversation;
-pub use self::for_servers::ServersModel;
+pub use self::for_servers::GivenModel;
 pub use self::listing::{Checked, Detected, Listed};
 pub use self::local_engines::{EngineDown, EnginePlace, EngineReach, LocalEngines, Reaching};
 pub use self::memory::memory_left;

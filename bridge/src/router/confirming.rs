@@ -94,6 +94,7 @@ fn words(answer: &str, reason: &str) -> Option<&'static str> {
         "ten_minutes" => "Allow all calls of this tool for 10 minutes",
         "always" if is(Why::FirstUse) => "Always allow all its tools",
         "always" if is(Why::Sampling) => "Always allow this server to ask your models",
+        "always" if is(Why::Reading) => "Always allow this client to ask your models",
         "always" => "Always allow this tool",
         "pair" => "Allow this as long as the client is connected",
         "never" => "Never, and do not ask again",

@@ -36,6 +36,7 @@ mod oauth;
 mod open_questions;
 mod origins;
 mod own_prompts;
+mod page_search;
 mod pages;
 mod pending_reply;
 mod progress_reporter;

@@ -22,15 +22,18 @@ use harbor_ipc_proto::model::{Finish, Part, ToolChoice};
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::access::{ModelPermit, Principal};
 use harbor_policy::consent::answers::Cover;
+use harbor_policy::page_search::UnreadReason;
 use harbor_policy::sampling;
 
+use super::page_search;
 use super::state::Router;
 use crate::host::asker::Sender;
 use crate::host::consent::WantedModel;
 use crate::host::consent::asking::Decision;
+use crate::host::consent::page_search_call::PageSearchCall;
 use crate::host::consent::sampling_call::{Samples, SamplingCall, SamplingWork};
-use crate::link::{Question, REJECTED};
-use crate::models::{ModelAnswer, ModelCaller, Prompt, ServersModel};
+use crate::link::{PageSearchWork, Question, REJECTED, WantedPlaces};
+use crate::models::{GivenModel, ModelAnswer, ModelCaller, Prompt};
 
 /// JSON-RPC: the parameters cannot be used.
 const INVALID_PARAMS: i64 = -32602;
@@ -77,6 +80,16 @@ impl Samples for ModelsOfRouter {
                 Err(_) => AskAnswer::Refused { code: REJECTED, message: "no answer came in time".into() },
             };
             question.answer(answer);
+        })
+    }
+
+    fn search(&self, call: Rc<PageSearchCall>, wanted: WantedPlaces, until: Instant) -> PageSearchWork {
+        let router = self.0.upgrade();
+        Box::pin(async move {
+            match router {
+                Some(router) => page_search::found(&router, &call, &wanted, until).await,
+                None => Err(UnreadReason::NoModel),
+            }
         })
     }
 
@@ -155,7 +168,7 @@ async fn permit(
     router: &Router,
     call: &SamplingCall,
     sampled: &sampling::Sampled,
-    model: &ServersModel,
+    model: &GivenModel,
     until: Instant,
 ) -> Result<ModelPermit, SamplingRefusal> {
     let refused = |why: &str| SamplingRefusal(REJECTED, why.to_owned());

@@ -61,7 +61,7 @@ fn join_session(router: &Router, client: &Client, name: &str) -> Result<Option<b
     }
     let sender = client.sender();
     if let Some(own) = &sender.own {
-        return Ok(Some(router.browsers.rejoin(own.shared(), sender.client, name)));
+        return Ok(Some(router.browsers.rejoin(&sender, own.shared(), name)));
     }
     let (is_new, before) = (!client.has_named_session(), client.sender().session.clone());
     if !client.name_session(name) {

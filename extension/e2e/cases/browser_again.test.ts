@@ -1,12 +1,11 @@
 // Sessions in a browser: who comes back to theirs, and who does not.
 
 import assert from "node:assert/strict";
-import { readFile, readdir } from "node:fs/promises";
 import { describe, test } from "node:test";
 import { allowed, client, switchOn } from "../browser/clients.ts";
 import { until } from "../driver/browser.ts";
-import type { Harbor } from "../driver/harbor.ts";
 import { McpClient } from "../driver/mcp_client.ts";
+import { hostsOf } from "../driver/native_hosts.ts";
 import { type World, inBrowsers } from "../driver/world.ts";
 
 /** The addresses of a client's tabs. */
@@ -15,16 +14,8 @@ async function tabsOf(mcp: McpClient): Promise<string[]> {
   return structured["tabs"].map(({ url }: { url: string }) => new URL(url).pathname);
 }
 
-/** The native hosts of this Harbor that run: a browser starts each with the place of its manifest, or the id of an extension. */
-async function hostsOf({ dir }: Harbor): Promise<string[]> {
-  const all = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
-  const isHost = async (pid: string) => {
-    const read = (file: string) => readFile(`/proc/${pid}/${file}`, "utf8").catch(() => "");
-    return /harbor-bridge\0(chrome-extension:|[^\0]*\.json\0)/.test(await read("cmdline")) && (await read("environ")).includes(dir);
-  };
-  const are = await Promise.all(all.map(isHost));
-  return all.filter((_, at) => are[at]);
-}
+/** How often the background starts anew. */
+const TIMES = 20;
 
 for (const inBrowser of inBrowsers) {
   describe(inBrowser.name, () => {
@@ -34,7 +25,7 @@ for (const inBrowser of inBrowsers) {
           const { browser, harbor } = world;
           const panel = await switchOn(world);
           assert.equal((await hostsOf(harbor)).length, 1);
-          for (let time = 0; time < 5; time += 1) {
+          for (let time = 0; time < TIMES; time += 1) {
             const before = await hostsOf(harbor);
             await browser.endBackgrounds(panel);
             await panel.run("location.reload(); return true").catch(() => true);
@@ -43,13 +34,15 @@ for (const inBrowser of inBrowsers) {
               const now = await hostsOf(harbor);
               return (now.length === 1 && now[0] !== before[0]) || undefined;
             });
-            await until("the tools", async () => (await harbor.cli("tools", "browser").catch(() => "")).includes("browser_snapshot") || undefined);
           }
+          await until("the tools", async () => (await harbor.cli("tools", "browser").catch(() => "")).includes("browser_snapshot") || undefined);
+          const { bridge } = JSON.parse(await harbor.cli("status", "--json"));
+          assert.equal(bridge.clients.extension, 1);
         },
         { mayUsePages: true },
       ));
 
-    test("an AI client that comes back goes on in its tabs, and nobody else does", () =>
+    test("an AI client works in one session in all its connections, comes back to it, and nobody else does", () =>
       inBrowser.run(
         async (world: World) => {
           const { harbor, site } = world;
@@ -57,15 +50,29 @@ for (const inBrowser of inBrowsers) {
           await first.call("browser_navigate", { url: `${site.origin}/begun` });
           const id: string = (await first.call("browser_session", { action: "info" })).structured["id"];
           const back = (name: string) => McpClient.of(harbor, name, "--browser-session", id);
-          // Somebody has it.
-          const beside = await back("again");
-          assert.deepEqual(await tabsOf(beside), []);
-          await beside.end();
+          // Another process of the same client is the same client, whether it names the session or not.
+          const beside = await McpClient.of(harbor, "again");
+          assert.deepEqual(await tabsOf(beside), ["/begun"]);
+          // What it has open in one tab holds up nothing that looks at another one.
+          const opened = await beside.call("browser_tabs", { action: "new", url: `${site.origin}/other` });
+          const other: number = opened.structured["page"].tab_id;
+          const waiting = [first, beside].map((mcp) => mcp.call("browser_wait_for", { text: "this never comes", timeout: 20, tabId: other }));
+          const [own] = (await first.call("browser_tabs", { action: "list" })).structured["tabs"];
+          for (const mcp of [first, beside]) assert.match((await mcp.call("browser_snapshot", { tabId: own.tab_id })).text, /Begun/);
+          await beside.call("browser_close", { tabId: other });
+          for (const { isError } of await Promise.all(waiting)) assert.ok(isError);
           await first.end();
+          // The other one is still there.
+          assert.deepEqual(await tabsOf(beside), ["/begun"]);
+          await beside.end();
           await (await allowed(harbor, "stranger", ["--tool", "browser/*"])).end();
           const stranger = await back("stranger");
           assert.deepEqual(await tabsOf(stranger), []);
           await stranger.end();
+          // Without its id the client begins anew once all its connections have ended.
+          const anew = await McpClient.of(harbor, "again");
+          assert.deepEqual(await tabsOf(anew), []);
+          await anew.end();
           const again = await back("again");
           assert.deepEqual(await tabsOf(again), ["/begun"]);
           assert.match((await again.call("browser_snapshot")).text, /Begun/);

@@ -6,6 +6,7 @@ import { describe, test } from "node:test";
 import { type Page, until } from "../driver/browser.ts";
 import type { Echo } from "../driver/echo.ts";
 import { type Became, modelPage, withEcho } from "../driver/models.ts";
+import { hostsOf } from "../driver/native_hosts.ts";
 import { Site } from "../driver/site.ts";
 import { type World, inBrowsers } from "../driver/world.ts";
 
@@ -160,6 +161,23 @@ for (const inBrowser of inBrowsers) {
             assert.ok(echo.longest < 1_000_000, String(echo.longest));
             await idle.close();
             await echo.leaving(before + 1);
+          });
+
+          await t.test("harbor is loaded again, and switched off: what streams fails once, and one native host is left, or none", async () => {
+            for (const what of ["reload", "disable"] as const) {
+              const before = echo.left.length;
+              await begin(page);
+              await browser.manage(what);
+              const { name, ends } = await ended(page);
+              assert.deepEqual([name, ends], ["UnknownError", 1]);
+              await echo.leaving(before + 1);
+              if (what === "disable") {
+                await until("no native host", async () => (await hostsOf(harbor)).length === 0 || undefined);
+                await browser.manage("enable");
+              }
+              await works(page);
+              await until("one native host", async () => (await hostsOf(harbor)).length === 1 || undefined);
+            }
           });
 
           await t.test("the extension is loaded again: what streams fails once", async () => {

@@ -33,7 +33,7 @@ define_sent! {
         /// The call's effect, as far as Harbor knows it: `reads`, `writes` or `destroys`.
         effect: Word,
         /// Why the person is asked: `writes`, `untrusted` (it writes after the model has read untrusted text), `destroys`,
-        /// `leaves`, `files` (files of the person's would be handed over), `first_use`, `sampling` (its own words would go to a
+        /// `leaves`, `files` (files of the person's would be handed over), `first_use`, `sampling`, `reading` (it would go to a
         /// language model) or `plan`. With `plan`, the arguments are the sites, servers and kinds of action that a model wants
         /// for its turn.
         reason: Word,

@@ -125,6 +125,7 @@ impl Bridge {
             build: None,
             extension_id: None,
             client: None,
+            token_id: None,
         };
         ask(&mut link, &attach)?;
         Ok(link)

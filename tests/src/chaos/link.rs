@@ -125,6 +125,7 @@ fn by_socket(stage: &Stage) -> Option<Link> {
         build: None,
         extension_id: None,
         client: None,
+        token_id: None,
     };
     if answered(stage, &link, &attach) {
         return Some(link);

@@ -378,6 +378,7 @@ fn attach_request(home: &Home) -> Attach {
         build: None,
         extension_id: None,
         client: None,
+        token_id: None,
     }
 }
 

@@ -351,9 +351,9 @@ fn a_session_tells_what_happened_is_closed_and_is_stopped() {
     let happened: Vec<_> =
         events["events"].as_array().unwrap().iter().map(|event| event["event"].clone()).collect();
     assert_eq!(happened, ["tab_opened", "call", "dialog"]);
-    // Another connection of the same client may go on with it, once this one has ended.
-    let again = granted(&home, &bridge, "one");
-    let join = || call(&again, "session", json!({"action": "info", "id": info["id"]}));
+    // Another client may not go on with it.
+    let stranger = granted(&home, &bridge, "two");
+    let join = || call(&stranger, "session", json!({"action": "info", "id": info["id"]}));
     assert_eq!(denied(join()), "no_such_session");
     assert_eq!(session(json!({"action": "close"}))["closed"], 1);
     let ended = browser.next_ended();
@@ -373,19 +373,23 @@ fn a_session_outlives_its_connection_for_a_while() {
     let home = Home::new();
     let (bridge, browser) = scene(&home);
     let origin = "client://one";
-    let _ = granted(&home, &bridge, "one");
+    let again = granted(&home, &bridge, "one");
     let connection = Client::attach_ai(&home, "one");
     let first = connection.asking(origin);
     with_tab(&browser, &first, 7);
     let info = call(&first, "session", json!({"action": "info"})).wait(LIMIT).unwrap();
     let id = info["result"]["structuredContent"]["id"].clone();
     connection.close();
-    let join = |asker: &Asker| call(asker, "session", json!({"action": "info", "id": id}));
-    let (again, stranger) = (granted(&home, &bridge, "one"), granted(&home, &bridge, "two"));
-    assert_eq!(denied(join(&stranger)), "no_such_session");
     wait_until("the bridge has noticed the end", LIMIT, || {
-        join(&again).wait(LIMIT).unwrap()["result"]["structuredContent"]["tabs"] == json!([7])
+        bridge.call("status", &json!({})).unwrap()["status"]["bridge"]["clients"]["mcp"] == 1
     });
+    let join = |asker: &Asker| call(asker, "session", json!({"action": "info", "id": id}));
+    assert_eq!(denied(join(&granted(&home, &bridge, "two"))), "no_such_session");
+    // Without the id it would begin anew.
+    let pending = call(&again, "session", json!({"action": "list"}));
+    let listed = pending.wait(LIMIT).unwrap()["result"]["structuredContent"]["sessions"].clone();
+    assert_eq!(listed.as_array().unwrap().len(), 2, "{listed}");
+    assert_eq!(join(&again).wait(LIMIT).unwrap()["result"]["structuredContent"]["tabs"], json!([7]));
     let pending = call(&again, "snapshot", json!({}));
     let called = browser.next_call();
     assert_eq!(called.shown(), ("browser_snapshot", Some(7), &[7][..]));

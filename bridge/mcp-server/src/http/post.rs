@@ -100,7 +100,7 @@ async fn modern(
         Some(state) => server.parked.resume(client, state, alone).ok_or_else(|| message.no_state())?,
         None => {
             let lines = server.parked.lines(client, alone);
-            let machine = server.works.start(&client.name, lines.clone(), false).map_err(|_| busy())?;
+            let machine = server.works.start(client, lines.clone(), false).map_err(|_| busy())?;
             lines.belongs_to(&machine);
             machine
         }

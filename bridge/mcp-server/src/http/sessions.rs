@@ -44,10 +44,11 @@ pub struct Works {
 }
 
 impl Works {
-    /// Starts a machine for the client of this name; it ends when the way to it is dropped.
-    pub fn start(&self, name: &str, lines: impl Lines, dial: bool) -> std::io::Result<Sender<Body>> {
+    /// Starts a machine for this client; it ends when the way to it is dropped.
+    pub fn start(&self, client: &Client, lines: impl Lines, dial: bool) -> std::io::Result<Sender<Body>> {
         let machine = Machine::new(self.only.clone(), self.lazy).named(&random_token()?);
-        let driver = Driver::new(machine, name, &self.paths, lines);
+        let named = (&*client.name, Some(client.token_id()));
+        let driver = Driver::new(machine, named, &self.paths, lines);
         if dial {
             driver.dial_first();
         }
@@ -77,7 +78,7 @@ pub struct Session {
 impl Session {
     pub fn begin(works: &Works, client: &Client) -> std::io::Result<Self> {
         let routes = SharedRoutes::default();
-        let events = works.start(&client.name, routes.clone(), true)?;
+        let events = works.start(client, routes.clone(), true)?;
         Ok(Self { client: client.clone(), events, routes, used: Instant::now(), end: None })
     }
 }

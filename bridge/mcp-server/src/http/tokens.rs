@@ -59,6 +59,14 @@ pub struct Client {
     pub sha256: String,
 }
 
+impl Client {
+    /// An id by which the bridge knows the connections of one token as one client's. It does not tell what is kept of the
+    /// token, nor the token.
+    pub fn token_id(&self) -> String {
+        digest(&format!("id of {}", self.sha256))
+    }
+}
+
 /// The file's content.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Content {

@@ -19,6 +19,8 @@ pub enum Why {
     FirstUse,
     /// A server wants a language model's answer.
     Sampling,
+    /// A client wants a language model to read a page.
+    Reading,
     /// The model proposes a plan.
     Plan,
 }
@@ -41,6 +43,7 @@ impl Why {
             Self::Files => "files",
             Self::FirstUse => "first_use",
             Self::Sampling => "sampling",
+            Self::Reading => "reading",
             Self::Plan => "plan",
         }
     }
@@ -56,6 +59,7 @@ impl Why {
             Self::Files => "a file of yours would be handed over",
             Self::FirstUse => "you have not let it use this yet",
             Self::Sampling => "it wants a language model of yours to answer it",
+            Self::Reading => "it wants a language model of yours to read a page",
             Self::Plan => "within this plan it would act without asking, until it has answered",
         }
     }

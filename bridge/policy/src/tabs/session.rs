@@ -2,7 +2,7 @@
 //!
 //! Owns how long a session lasts that nobody uses. Only `Tabs` moves a tab to another session.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use harbor_ipc_proto::secret::Secret;
@@ -37,9 +37,9 @@ pub struct Session {
     /// Secrets that were typed, by their names, and what finds them.
     pub(super) typed: Vec<(String, Secret)>,
     pub(super) hides: Arc<Redactor>,
-    /// The connection in which its conversation goes on.
-    pub(super) talks: Option<u64>,
-    /// The time when its connection ended.
+    /// The connections that have called in it and are there.
+    pub(super) connections: BTreeSet<u64>,
+    /// The time when the last of its connections ended.
     pub(super) left: Option<Millis>,
     /// The time of the last call.
     pub(super) used: Millis,

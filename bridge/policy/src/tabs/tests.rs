@@ -6,18 +6,25 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn client(origin: &str, connection: u64) -> Holder {
-    Holder::Client { origin: origin.into(), connection }
+fn client(origin: &str, token: Option<&str>) -> Holder {
+    Holder::Client { origin: origin.into(), token_id: token.map(Into::into) }
 }
 
 fn begin(tabs: &mut Tabs, holder: &Holder, id: &str, now: Millis) -> Arc<str> {
     tabs.session_of(holder, "name", || id.into(), now)
 }
 
+/// A call of the holder's in this connection.
+fn called(tabs: &mut Tabs, holder: &Holder, connection: u64, id: &str, now: Millis) -> Arc<str> {
+    let id = begin(tabs, holder, id, now);
+    tabs.attend(&id, connection);
+    id
+}
+
 #[test]
 fn each_holder_has_one_session_with_tabs_of_its_own() {
     let mut tabs = Tabs::default();
-    let (a, b) = (client("client://a", 1), client("client://a", 2));
+    let (a, b) = (client("client://a", None), client("client://b", None));
     let (one, two) = (begin(&mut tabs, &a, "one", 0), begin(&mut tabs, &b, "two", 0));
     assert_eq!(begin(&mut tabs, &a, "other", 5), one);
     assert_ne!(tabs.get(&one).unwrap().colour, tabs.get(&two).unwrap().colour);
@@ -38,25 +45,52 @@ fn each_holder_has_one_session_with_tabs_of_its_own() {
 }
 
 #[test]
-fn a_session_outlives_its_connection_for_a_while() {
+fn a_session_outlives_its_connections_for_a_while() {
     let mut tabs = Tabs::default();
-    let (first, again) = (client("client://a", 1), client("client://a", 2));
-    begin(&mut tabs, &first, "one", 0);
+    let a = client("client://a", None);
+    assert_eq!(
+        (called(&mut tabs, &a, 1, "one", 0), called(&mut tabs, &a, 2, "two", 1)),
+        ("one".into(), "one".into())
+    );
     tabs.open(Some("one"), None, 7).unwrap();
-    assert_eq!(tabs.join("one", &again, 1).unwrap_err(), NotYours, "somebody has it");
-    tabs.leave(1, 10);
+    assert!(tabs.join("one", &a, 3, 2).unwrap().is_none(), "a third connection has it already");
+    let other_token = client("client://a", Some("t"));
+    assert_eq!(tabs.join("one", &other_token, 4, 3).unwrap_err(), NotYours);
+    // It stays with those that are left.
+    [1, 3].into_iter().for_each(|gone| tabs.leave(gone, 5));
+    assert_eq!((tabs.due(), &*called(&mut tabs, &a, 2, "two", 6)), (Some(1 + IDLE), "one"));
+    tabs.leave(2, 10);
     assert_eq!(tabs.due(), Some(10 + GRACE));
-    for stranger in [client("client://b", 3), Holder::Owner] {
-        assert_eq!(tabs.join("one", &stranger, 20).unwrap_err(), NotYours);
+    for stranger in [client("client://b", None), other_token, Holder::Owner] {
+        assert_eq!(tabs.join("one", &stranger, 5, 20).unwrap_err(), NotYours);
     }
-    begin(&mut tabs, &again, "two", 20);
-    assert_eq!(&*tabs.join("one", &again, 30).unwrap().unwrap().id, "two");
-    assert_eq!(&*begin(&mut tabs, &again, "three", 40), "one");
+    // Who comes back has to name it, and not while another connection works in a newer one.
+    [6, 7].into_iter().for_each(|connection| drop(called(&mut tabs, &a, connection, "two", 20)));
+    assert_eq!(tabs.join("one", &a, 6, 25).unwrap_err(), NotYours);
+    tabs.leave(7, 26);
+    assert_eq!(&*tabs.join("one", &a, 6, 30).unwrap().unwrap().id, "two");
+    assert_eq!(&*called(&mut tabs, &a, 6, "three", 40), "one");
     assert_eq!(tabs.meant("one", None), Ok(Some(7)));
-    tabs.leave(2, 50);
+    tabs.leave(6, 50);
     assert!(tabs.expire(49 + GRACE).is_empty());
     assert_eq!(tabs.expire(50 + GRACE)[0].tabs(), [7]);
     assert_eq!((tabs.of_tab(7).is_none(), tabs.due()), (true, None));
+}
+
+/// Over HTTP each request may be a connection of its own.
+#[test]
+fn a_client_with_a_token_goes_on_by_itself_and_another_token_is_another_client() {
+    let mut tabs = Tabs::default();
+    let (token, newer) = (client("client://a", Some("t")), client("client://a", Some("u")));
+    for connection in 1..5 {
+        assert_eq!(&*called(&mut tabs, &token, connection, &format!("s{connection}"), connection), "s1");
+        tabs.leave(connection, connection);
+        assert_eq!(tabs.due(), Some(connection + GRACE));
+    }
+    assert_eq!(&*called(&mut tabs, &newer, 5, "newer", 5), "newer");
+    assert_eq!(&*called(&mut tabs, &client("client://a", None), 6, "none", 6), "none");
+    assert_eq!(tabs.expire(4 + GRACE).len(), 1);
+    assert_eq!(&*called(&mut tabs, &token, 7, "anew", 7), "anew");
 }
 
 #[test]
@@ -74,7 +108,7 @@ fn a_conversation_keeps_its_session_while_nobody_is_there() {
     assert_eq!(tabs.due(), Some(20 + IDLE));
     tabs.leave(2, 40);
     // Another conversation goes on with it.
-    assert!(tabs.join("one", &other, 50).unwrap().is_none());
+    assert!(tabs.join("one", &other, 4, 50).unwrap().is_none());
     assert_eq!(&*begin(&mut tabs, &talk, "three", 60), "three");
     assert_eq!(&*tabs.end_of(&other).unwrap().id, "one");
     assert_eq!((tabs.end_of(&other).is_none(), tabs.all().count()), (true, 1));
@@ -98,14 +132,11 @@ fn nobody_calls_for_half_an_hour() {
 #[test]
 fn who_was_stopped_is_refused_for_a_while() {
     let mut tabs = Tabs::default();
-    let holder = client("client://a", 1);
+    let holder = client("client://a", Some("t"));
     begin(&mut tabs, &holder, "one", 0);
     assert!(!tabs.is_stopped(&holder, 0) && tabs.stop("one", 5).is_some() && tabs.stop("one", 5).is_none());
-    assert!(
-        tabs.is_stopped(&client("client://a", 2), 6),
-        "a new connection of the same one is no way around it"
-    );
-    assert!(!tabs.is_stopped(&client("client://b", 2), 6));
+    assert!(tabs.is_stopped(&client("client://a", Some("u")), 6), "another token is no way around it");
+    assert!(!tabs.is_stopped(&client("client://b", Some("t")), 6));
     assert!(tabs.is_stopped(&holder, 4 + STOPPED) && !tabs.is_stopped(&holder, 5 + STOPPED));
 }
 
@@ -166,13 +197,17 @@ proptest! {
     /// Whatever happens: a tab is of one session, the current one is among its tabs, and no session has too many.
     #[test]
     fn a_tab_is_of_one_session(steps in prop::collection::vec(step(), 0..120)) {
+        // Two of the connections are of a client without a token, the others of clients with one each.
+        let of = |connection: u64| {
+            client("client://a", (connection > 1).then(|| connection.to_string()).as_deref())
+        };
         let (mut tabs, mut now, mut ids) = (Tabs::default(), 0, Vec::<Arc<str>>::new());
         for step in steps {
             let id = |number: u8| ids.get(usize::from(number)).cloned().unwrap_or_else(|| "none".into());
             match step {
                 Step::Begin(connection) => {
                     let new: Arc<str> = format!("s{}", ids.len()).into();
-                    let got = tabs.session_of(&client("client://a", connection), "x", || new.clone(), now);
+                    let got = called(&mut tabs, &of(connection), connection, &new, now);
                     if got == new {
                         ids.push(new);
                     }
@@ -182,7 +217,7 @@ proptest! {
                 Step::Part(tab) => drop(tabs.part(tab)),
                 Step::Select(session, tab) => _ = tabs.select(&id(session), tab),
                 Step::Leave(connection) => tabs.leave(connection, now),
-                Step::Join(session, connection) => drop(tabs.join(&id(session), &client("client://a", connection), now)),
+                Step::Join(session, connection) => drop(tabs.join(&id(session), &of(connection), connection, now)),
                 Step::Stop(session) => drop(tabs.stop(&id(session), now)),
                 Step::Call(session, begins) => tabs.count_call(&id(session), begins, now),
                 Step::Wait(time) => {

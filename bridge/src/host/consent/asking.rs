@@ -273,6 +273,11 @@ impl OpenApproval {
         *self.approval.reason == *Why::Sampling.word()
     }
 
+    /// True if a client wants a language model to read a page.
+    pub fn is_about_reading(&self) -> bool {
+        *self.approval.reason == *Why::Reading.word()
+    }
+
     /// True if the question is about a source that its client was not given.
     pub fn is_first_use(&self) -> bool {
         *self.approval.reason == *Why::FirstUse.word()

@@ -17,6 +17,8 @@ mod connected;
 mod first_use;
 mod guard;
 mod pace;
+mod page_search;
+pub mod page_search_call;
 pub mod plans;
 pub mod requested_call;
 mod sampling;

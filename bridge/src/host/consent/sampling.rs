@@ -47,7 +47,7 @@ impl Host {
     ) -> Result<Decision, ErrorBody> {
         let principal: Arc<str> = sampling::principal(&call.server).into();
         let (questioned, consent) = (questioned(call, &principal, wanted.words), &self.consent);
-        if let Some(said) = self.said_of(&questioned) {
+        if let Some(said) = self.said_of(&questioned, Why::Sampling) {
             return Ok(said);
         }
         consent.paces.may_ask(&principal, consent.questions.waiting_of(&principal), wall_clock())?;
@@ -68,12 +68,12 @@ impl Host {
     }
 
     /// The person's answer to the same words, where one stands. A yes is used up by that.
-    fn said_of(&self, questioned: &QuestionedCall) -> Option<Decision> {
+    pub(super) fn said_of(&self, questioned: &QuestionedCall, why: Why) -> Option<Decision> {
         let (mut answers, call, now) = (self.consent.answers.borrow_mut(), questioned.call(), boot_clock());
         if answers.denies(&call, now) {
             return Some(Decision::No(None));
         }
-        let is_covered = answers.covers(&call, Why::Sampling, &Names::new(), now);
+        let is_covered = answers.covers(&call, why, &Names::new(), now);
         answers.use_up(&call);
         is_covered.then_some(Decision::Yes(Cover::Once))
     }

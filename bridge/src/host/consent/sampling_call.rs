@@ -5,6 +5,7 @@
 use std::cell::RefCell;
 use std::pin::Pin;
 use std::rc::Rc;
+use std::time::Instant;
 
 use harbor_ipc_proto::client::Sampling;
 use harbor_ipc_proto::client::envelope::ErrorBody;
@@ -12,8 +13,9 @@ use harbor_ipc_proto::server_id::ServerId;
 
 use super::asking::Form;
 use super::chat::Chat;
+use super::page_search_call::PageSearchCall;
 use crate::host::asker::Sender;
-use crate::link::Question;
+use crate::link::{PageSearchWork, Question, WantedPlaces};
 
 /// Work on an answer.
 pub type SamplingWork<T> = Pin<Box<dyn Future<Output = T>>>;
@@ -37,6 +39,9 @@ pub trait Samples {
 
     /// Answers what a server asks. Dropping the future refuses it.
     fn answer(&self, call: Rc<SamplingCall>, question: Question) -> SamplingWork<()>;
+
+    /// Has a model look in a page for what the maker of a call means, until then.
+    fn search(&self, call: Rc<PageSearchCall>, wanted: WantedPlaces, until: Instant) -> PageSearchWork;
 
     /// Keeps the person's word on a server, which they gave on the connection `client`.
     fn keep(&self, server: &ServerId, client: u64, word: Sampling) -> SamplingWork<Result<(), ErrorBody>>;

@@ -241,6 +241,9 @@ impl Host {
                 let word = if decision == Decision::Never { Sampling::Deny } else { Sampling::Allow };
                 self.keep_sampling(&wanted.source, asked.client, word).await?;
             }
+            (Decision::Yes(Cover::Always), Some(asker)) if asked.is_about_reading() => {
+                self.give_model(asker).await?;
+            }
             (decision, Some(asker)) if asked.is_first_use() => {
                 // A no is told to whoever waits, and nobody does.
                 let _ = self.take_first_use(asker, wanted, &decision).await;

@@ -1,14 +1,22 @@
 // `browser_find`: where a text or a pattern stands in the snapshot of the whole page.
+//
+// Where a meaning is looked for, the bridge gets the page, and asks for the places by their refs then.
 
-import { ToolError, fits, texts } from "../call.ts";
+import { ToolError, fits, numbers, texts } from "../call.ts";
 import type { Tool } from "../hand.ts";
-import { searched } from "../page/bound.ts";
+import { bounded, searched, written } from "../page/bound.ts";
 
 const MOST = 20;
 const MOST_CHARS = 20_000;
 
 export const find: Tool = async ({ args, tab, snapshots, mayUse }) => {
   const [text, regex] = [texts(args, "text"), texts(args, "regex")];
+  if (texts(args, "meaning") !== undefined) {
+    const all = (await snapshots.take(tab.id, { filter: "all" }, mayUse)).map(written);
+    const most = numbers(args, "maxChars") ?? MOST_CHARS;
+    const length = all.reduce((sum, line) => sum + line.length + 1, 0);
+    return { said: "The page.", page: bounded(all, most), structured: { whole: length <= most } };
+  }
   if ((text === undefined) === (regex === undefined)) throw new ToolError("say what to look for: text, or regex");
   const lines = await snapshots.take(tab.id, { filter: "all" }, mayUse);
   const { text: found, count, shown } = searched(lines, matcher(text, regex), MOST, MOST_CHARS);

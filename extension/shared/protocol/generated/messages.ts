@@ -24,6 +24,8 @@ export interface Requests {
     extension_id?: string;
     /** With `mcp`: the name of the AI client. */
     client?: string;
+    /** With `mcp`, for a client that came with a token of its own: an id derived from that token, 64 hexadecimal digits. Connections with the same name and id are one client's. It is no secret and opens nothing. */
+    token_id?: string;
   };
   /** Tells the bridge who the client is and what it can take. Optional on a native-messaging port; without it, frames are limited to 1 MiB and larger answers are errors. */
   hello: {
@@ -4586,7 +4588,7 @@ export interface Approval {
   tool: string;
   /** The call's effect, as far as Harbor knows it: `reads`, `writes` or `destroys`. */
   effect: string;
-  /** Why the person is asked: `writes`, `untrusted` (it writes after the model has read untrusted text), `destroys`, `leaves`, `files` (files of the person's would be handed over), `first_use`, `sampling` (its own words would go to a language model) or `plan`. With `plan`, the arguments are the sites, servers and kinds of action that a model wants for its turn. */
+  /** Why the person is asked: `writes`, `untrusted` (it writes after the model has read untrusted text), `destroys`, `leaves`, `files` (files of the person's would be handed over), `first_use`, `sampling`, `reading` (it would go to a language model) or `plan`. With `plan`, the arguments are the sites, servers and kinds of action that a model wants for its turn. */
   reason: string;
   /** The reason as a sentence. */
   why: string;

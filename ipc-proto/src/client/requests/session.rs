@@ -20,6 +20,9 @@ define_requests! {
         extension_id: Option<String>,
         /// With `mcp`: the name of the AI client.
         client: Option<String>,
+        /// With `mcp`, for a client that came with a token of its own: an id derived from that token, 64 hexadecimal
+        /// digits. Connections with the same name and id are one client's. It is no secret and opens nothing.
+        token_id: Option<String>,
     }
     /// Tells the bridge who the client is and what it can take. Optional on a native-messaging port; without it, frames are
     /// limited to 1 MiB and larger answers are errors.

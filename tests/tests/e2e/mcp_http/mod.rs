@@ -4,4 +4,4 @@ mod gate;
 mod harbors;
 mod modern;
 mod sessions;
-mod wire;
+pub mod wire;

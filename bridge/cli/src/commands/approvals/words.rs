@@ -63,6 +63,10 @@ pub fn covered_by(question: &Approval, word: &str) -> String {
         ("first_use", "always") => format!("all tools of {source} from now on"),
         (SAMPLING, "once") => "this answer".into(),
         (PLAN, "once") => "calls within this plan, until the model has answered".into(),
+        ("reading", "always") => {
+            let client = flatten(&question.principal);
+            format!("all that {client} asks of your models from now on")
+        }
         (SAMPLING, "always") => format!("all that {source} asks of your models from now on"),
         _ => covered(word),
     }
