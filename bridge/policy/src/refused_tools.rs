@@ -3,7 +3,7 @@
 //! Owns the words. Must never take a fault of one tool, or a failure that passes, for such a refusal.
 
 /// The words for tools.
-const TOOLS: [&str; 8] = [
+const TOOLS: [&str; 9] = [
     "tools",
     "tool use",
     "tool call",
@@ -11,6 +11,7 @@ const TOOLS: [&str; 8] = [
     "tool choice",
     "tool_choice",
     "function call",
+    "function_call",
     "functions",
 ];
 
@@ -32,8 +33,30 @@ const REFUSED: [&str; 14] = [
     "unknown field",
 ];
 
+/// Words that refuse, where no word is of a fault.
+const UNABLE: [&str; 10] = [
+    "cannot",
+    "can not",
+    "can't",
+    "unable",
+    "not able",
+    "not capable",
+    "unavailable",
+    "text-only",
+    "remove the",
+    "not accept",
+];
+
+/// The words of a fault of one tool, or of a limit.
+const FAULT: [&str; 8] =
+    ["tools[", "tools.", "schema", "parameter", "invalid", "more than", "too many", "at most"];
+
 /// The words of a model's template that fails.
-const TEMPLATE: [&str; 5] = ["jinja", "render", "raise", "apply", "parse"];
+const TEMPLATE: [&str; 7] = ["jinja", "render", "raise", "apply", "parse", "not callable", "not iterable"];
+
+/// The words of a refusal of one way to use them, which says nothing of the others.
+const ONE_WAY: [&str; 2] = ["tool_choice", "tool choice"];
+const FORCED: [&str; 3] = ["required", "\"any\"", "named"];
 
 /// The statuses with which a request is refused as it is.
 const STATUSES: [u16; 6] = [400, 404, 405, 422, 500, 501];
@@ -46,8 +69,12 @@ pub fn refuses_tools(status: Option<u16>, message: &str) -> bool {
     }
     let message = message.to_ascii_lowercase();
     let has = |words: &[&str]| words.iter().any(|word| message.contains(word));
+    // Harbor forces a call in other ways, too.
+    if has(&ONE_WAY) && has(&FORCED) && !message.contains("--enable-auto") {
+        return false;
+    }
     let of_template = message.contains("template") && has(&TEMPLATE);
-    of_template || (has(&TOOLS) && has(&REFUSED))
+    of_template || (has(&TOOLS) && (has(&REFUSED) || (has(&UNABLE) && !has(&FAULT))))
 }
 
 #[cfg(test)]
@@ -67,6 +94,12 @@ mod tests {
             "Error rendering prompt with jinja template: \"Only user and assistant roles are supported!\".",
             "Failed to apply the chat template",
             "Function calling is not enabled for models/gemma-3-1b-it: functions",
+            "This model cannot do function calling.",
+            "This model is not able to call functions",
+            "Tool calling is unavailable for this deployment",
+            "Model phi3 is text-only: remove the field tools",
+            "Value is not callable: null at row 1, column 5 in chat template: tools",
+            "Value is not iterable: tools at row 1, column 5 (chat template)",
         ] {
             assert!(refuses_tools(Some(400), said), "{said}");
             assert!(refuses_tools(None, said), "{said}");
@@ -80,6 +113,9 @@ mod tests {
             "Invalid schema for function 'look': \"x\" is not of type \"object\"",
             "tools[3].function.name: string does not match pattern",
             "the context is full",
+            "tool_choice 'required' is not supported",
+            "you cannot send more than 128 tools",
+            "cannot read the schema of tools[0]",
             "temperature is not supported",
             "model not found",
             "internal server error",

@@ -207,12 +207,15 @@ fn a_bad_answer_takes_no_longer_than_its_length() {
         "[TOOL_CALLS]",
         "<|channel|>",
         "get_current_time(",
+        "get_current_time(timezone='a')\n",
+        "get_current_time<timezone>",
+        "get_current_time {\"timezone\": \"a",
         "{\"name\":\"",
         "[call ",
         "<a ",
         ">>>",
     ] {
-        let text = bad.repeat(40_000 / bad.len());
+        let text = bad.repeat(100_000 / bad.len());
         let began = std::time::Instant::now();
         let (tools, mut heard) = (OfferedTools::of(TOOLS), HeardCalls::default());
         heard.add(&text, &tools);

@@ -2,12 +2,13 @@
 //!
 //! Owns how tools are described to a model that can call them, and to one that cannot. Must never ask the model.
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::model::{ModelMessage, ModelTool, Options, Setting, ToolCall, ToolChoice};
 use harbor_policy::history::Shortened;
-use harbor_policy::text_calls::{REMINDER, instructions, written};
+use harbor_policy::text_calls::{instructions, written};
 use harbor_policy::turn::Limits;
 use harbor_policy::untrusted::Nonce;
 use harbor_policy::windows::narrowed;
@@ -16,7 +17,7 @@ use super::citing::CitableResults;
 use super::on_behalf::Answerers;
 use super::session::Session;
 use super::steps;
-use super::text_reading::TextReading;
+use super::text_reading::{HeardSoFar, TextReading};
 use super::toolbox::{CallMeaning, PlannedCall, Toolbox};
 use super::wanted_summary::Summarising;
 use crate::models::{ChosenModel, Prompt};
@@ -56,8 +57,12 @@ pub(super) struct TurnPlan {
     pub reads_again: bool,
     /// Says if the oldest turns are to be summarised.
     pub summarising: Summarising,
-    /// The id of the call by which the model was reminded of the form of calls.
-    pub reminds: Option<String>,
+    /// The answers to calls in a text that are not made, by their ids.
+    pub unmade: BTreeMap<String, String>,
+    /// True once the model was reminded of the form of calls.
+    pub was_reminded: bool,
+    /// The calls in the texts of the session.
+    pub heard: HeardSoFar,
 }
 
 impl TurnPlan {
@@ -176,7 +181,8 @@ impl TurnPlan {
         };
         let said = self.fitted(session, &system, is_last, &[]);
         let said = steps::messages(said, |call| written(&call.name, &call.arguments, &self.call_word));
-        self.reading = TextReading::of(&tools, self.call_word.clone(), &said);
+        self.reading =
+            TextReading::of(&tools, self.call_word.clone(), &mut self.heard, &session.messages.borrow());
         self.bare(said)
     }
 
@@ -197,12 +203,12 @@ impl TurnPlan {
         prompt
     }
 
-    /// The meaning of a call. That of a call which broke off is how it is written.
+    /// The meaning of a call. That of a call in a text which is not made is its answer.
     pub fn planned(&self, call: ToolCall, session: &Session) -> PlannedCall {
-        let is_cut = self.reminds.as_ref() == Some(&call.id);
+        let answer = self.unmade.get(&call.id).cloned();
         let mut planned = self.toolbox.plan(call, session);
-        if is_cut {
-            planned.what = CallMeaning::Faulty(REMINDER.to_owned());
+        if let Some(answer) = answer {
+            planned.what = CallMeaning::Faulty(answer);
         }
         planned
     }

@@ -2,6 +2,7 @@
 //!
 //! Owns the limits of turns and the texts that a model is told first. Must never begin a turn in a session that has one.
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -22,6 +23,7 @@ use super::outcome::TurnOutcome;
 use super::plan::TurnPlan;
 use super::refusals::{busy, internal};
 use super::session::Session;
+use super::text_reading::HeardSoFar;
 use super::toolbox::Toolbox;
 use super::turn_log::{TurnLog, TurnLogItem};
 use super::wanted_summary::Summarising;
@@ -182,7 +184,9 @@ impl Agent {
             answerers: said.answerers.clone(),
             reads_again: false,
             summarising: Summarising::default(),
-            reminds: None,
+            unmade: BTreeMap::new(),
+            was_reminded: false,
+            heard: HeardSoFar::default(),
         })
     }
 

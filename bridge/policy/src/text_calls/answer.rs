@@ -24,6 +24,8 @@ pub enum LeftReason {
     InProse,
     /// An equal call stands in a result, a page, an attachment or a message.
     Copied,
+    /// It is too long to be looked for in what the model has read.
+    TooLong,
     /// The model was given tools in its provider's own way.
     ToolsGiven,
     /// The word of this turn is missing, or is that of another one.
@@ -44,6 +46,7 @@ impl LeftReason {
             Self::Quoted => "it stands in a quotation",
             Self::InProse => "it is an example in a text",
             Self::Copied => "the same call stands in a text that the model has read",
+            Self::TooLong => "it is too long to be looked for in the texts that the model has read",
             Self::ToolsGiven => "the model can call tools without writing the call as text",
             Self::WrongNonce => "it does not have the word of this turn",
             Self::OtherFormat => "it has another format than the first call",

@@ -6,8 +6,10 @@
 //! ```
 //!
 //! Owns this plain form: arguments in the schema's types, without blanks, in small letters. Finds calls in any format, anywhere,
-//! also in quotations and in strings. Must never miss one that a part of the text would be; one too many does less harm.
+//! also in quotations and in strings. Must never miss one that a part of the text would be; one too many does less harm. Others
+//! write these texts, so none may take longer than its length: a call is looked for at each name, as far as a call reaches.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::hash::BuildHasher as _;
 
@@ -31,6 +33,15 @@ pub(super) const BETWEEN: usize = 240;
 /// The longest word of a turn, with blanks in it, in bytes.
 const LONGEST_WORD: usize = 128;
 
+/// The longest arguments that are looked for, in bytes of their plain form. Longer ones count as heard.
+pub(super) const LONGEST: usize = 4 * 1024;
+
+/// How far arguments between tags are looked for behind a name, in bytes. In XML a character may have six.
+const TAGS_REACH: usize = 6 * LONGEST + BETWEEN;
+
+/// More blanks in a row mean nothing.
+const MOST_BLANKS: usize = 16;
+
 /// The calls that were heard.
 #[derive(Debug, Clone, Default)]
 pub struct HeardCalls {
@@ -41,6 +52,7 @@ pub struct HeardCalls {
 impl HeardCalls {
     /// Adds the calls of a text that the model is shown and did not write.
     pub fn add(&mut self, text: &str, tools: &OfferedTools) {
+        let text = &*few_blanks(text);
         self.gather(text, tools, 0);
         let plain = plain(text);
         if plain != text {
@@ -59,13 +71,18 @@ impl HeardCalls {
         !self.calls.is_empty() && self.calls.contains(&number(name, arguments))
     }
 
+    /// True if arguments are too long to be looked for in the texts, of which there are some.
+    pub(super) fn is_too_long(&self, arguments: &Map<String, Value>) -> bool {
+        !self.calls.is_empty() && serde_json::to_string(arguments).is_ok_and(|text| text.len() > LONGEST)
+    }
+
     /// True if a text has a call with this word, which is then no secret.
     pub(super) fn knows(&self, nonce: &Nonce) -> bool {
         self.words.contains(nonce.as_str())
     }
 
     fn gather(&mut self, text: &str, tools: &OfferedTools, depth: usize) {
-        let mut json_from = 0;
+        let (mut json_from, mut objects) = (0, Objects::default());
         for (at, c) in text.char_indices() {
             if matches!(c, '{' | '[') {
                 if at >= json_from
@@ -78,7 +95,7 @@ impl HeardCalls {
             }
             // Also within a longer word: a part of the text may begin there.
             for name in tools.beginnings(&text[at..]) {
-                self.behind(text, at, name, tools);
+                self.behind(text, at, name, tools, &mut objects);
             }
         }
     }
@@ -99,24 +116,23 @@ impl HeardCalls {
     }
 
     /// Looks for the arguments behind a name.
-    fn behind(&mut self, text: &str, begin: usize, name: &str, tools: &OfferedTools) {
+    fn behind(&mut self, text: &str, begin: usize, name: &str, tools: &OfferedTools, objects: &mut Objects) {
         let at = begin + name.len();
         let end = reach(text, at);
         if let Some(brace) = text[at..end].find('{')
-            && let Ok((given, _)) = arguments(text, at + brace)
+            && let Some(given) = objects.at(text, at + brace)
         {
-            self.insert(name, given, tools);
+            self.insert(name, given.clone(), tools);
         }
         let near = blanks(text, at);
         if text[near..].starts_with('(')
-            && let Ok((calls, _)) = python::calls(text, begin, tools)
+            && let Ok((call, _)) = python::call(text, begin, tools)
         {
-            for call in calls {
-                self.insert(&call.name, call.arguments, tools);
-            }
+            self.insert(&call.name, call.arguments, tools);
         }
+        let near_text = &text[..text.floor_char_boundary(at + TAGS_REACH)];
         for (tag, _) in text[at..end].match_indices('<').take(4) {
-            if let Ok((given, _)) = params(text, at + tag, name, tools)
+            if let Ok((given, _)) = params(near_text, at + tag, name, tools)
                 && !given.is_empty()
             {
                 self.insert(name, given, tools);
@@ -135,6 +151,39 @@ impl HeardCalls {
             self.calls.insert(number(name, &tools.coerced(name, arguments)));
         }
     }
+}
+
+/// The object that was read last: the names before it all have it.
+#[derive(Debug, Default)]
+struct Objects {
+    at: usize,
+    found: Option<Map<String, Value>>,
+    is_read: bool,
+}
+
+impl Objects {
+    /// The arguments that begin at a place.
+    fn at(&mut self, text: &str, at: usize) -> Option<&Map<String, Value>> {
+        if !self.is_read || self.at != at {
+            let found = arguments(text, at).ok().map(|(found, _)| found);
+            *self = Self { at, found, is_read: true };
+        }
+        self.found.as_ref()
+    }
+}
+
+/// The text with no more than so many blanks in a row: else a long row of them would hide what stands behind a name.
+fn few_blanks(text: &str) -> Cow<'_, str> {
+    let mut row = 0;
+    let keeps = |c: char, row: &mut usize| {
+        *row = if c.is_whitespace() { *row + 1 } else { 0 };
+        *row <= MOST_BLANKS
+    };
+    if text.chars().all(|c| keeps(c, &mut row)) {
+        return text.into();
+    }
+    row = 0;
+    text.chars().filter(|c| keeps(*c, &mut row)).collect()
 }
 
 /// The end of what may stand between a name and its arguments.

@@ -44,7 +44,11 @@ pub(super) fn calls(
     }
 }
 
-fn call(text: &str, at: usize, tools: &OfferedTools) -> Result<(WrittenCall, usize), Unread> {
+/// The one call that begins at `at`.
+///
+/// # Errors
+/// As for several.
+pub(super) fn call(text: &str, at: usize, tools: &OfferedTools) -> Result<(WrittenCall, usize), Unread> {
     let (mut at, mut open) = (at, 0);
     loop {
         let length = name_length(&text[at..]);

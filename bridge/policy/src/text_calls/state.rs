@@ -134,6 +134,8 @@ impl AnswerScan {
             Some(LeftReason::OtherFormat)
         } else if is_native && typed.iter().any(|(name, arguments)| reading.heard.has(name, arguments)) {
             Some(LeftReason::Copied)
+        } else if is_native && typed.iter().any(|(_, arguments)| reading.heard.is_too_long(arguments)) {
+            Some(LeftReason::TooLong)
         } else if self.answer.calls.len() + typed.len() > MOST {
             Some(LeftReason::TooMany)
         } else {

@@ -5,7 +5,7 @@
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::model::{ModelMessage, Part, ToolCall};
-use harbor_policy::text_calls::{HeardCalls, LeftAsText, LeftReason, Reading, read_answer};
+use harbor_policy::text_calls::{HeardCalls, LeftAsText, LeftReason, REMINDER, Reading, read_answer};
 use harbor_policy::turn::RequestForm;
 
 use super::super::text_reading::{TextReading, offered};
@@ -37,19 +37,21 @@ impl Drive {
             self.tell(TurnLogItem::Text(more));
         }
         let mut calls: Vec<_> = read.calls.into_iter().map(|call| (call.name, call.arguments)).collect();
-        if calls.is_empty() {
-            // It is told that there is no such tool, as with a call of any other form.
-            let unknown = read.left.iter().filter(|left| left.why == LeftReason::NotOffered);
-            calls.extend(unknown.map(|left| (left.tool.clone(), "{}".to_owned())));
-        }
         self.tell_left(&read.left);
         // A number that the session has not used yet.
         let number = self.session.messages.borrow().len();
+        if calls.is_empty() {
+            // It is answered that there is no such tool. Nothing is called by such a name: nobody knows who has written it.
+            for left in read.left.iter().filter(|left| left.why == LeftReason::NotOffered) {
+                self.plan.unmade.insert(id_of(number, calls.len()), not_offered(&left.tool));
+                calls.push((left.tool.clone(), "{}".to_owned()));
+            }
+        }
         if read.is_cut {
             self.tell(TurnLogItem::Status(CUT.into()));
             // It is reminded of the form once in a turn.
-            if calls.is_empty() && self.plan.reminds.is_none() {
-                self.plan.reminds = Some(id_of(number, 0));
+            if calls.is_empty() && !std::mem::replace(&mut self.plan.was_reminded, true) {
+                self.plan.unmade.insert(id_of(number, 0), REMINDER.to_owned());
                 calls.push((UNFINISHED.to_owned(), "{}".to_owned()));
             }
         }
@@ -123,6 +125,14 @@ impl Drive {
             )));
         }
     }
+}
+
+/// The answer to a call of a tool that the model was not told of.
+fn not_offered(name: &str) -> String {
+    format!(
+        "You were told of no tool {name}, so nothing was called. search_tools, describe_tool and call_tool reach other tools, where you \
+         were told of these three."
+    )
 }
 
 /// The id of a call in a text: the number of its message, and its place there.
