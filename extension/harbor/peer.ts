@@ -38,7 +38,7 @@ type Bridge = Pick<NativeClient, "request">;
 /** What this works with. */
 export interface Parts {
   bridge: Bridge;
-  asking: Pick<Asking, "ask"> & Partial<Pick<Asking, "isAsking">>;
+  asking: Pick<Asking, "ask"> & Partial<Pick<Asking, "isAsking" | "mayAsk">>;
   leftOut: Pick<LeftOut, "of" | "note">;
   /** The tabs in whose pages AI clients have run scripts: they could use what the person gave to the site. */
   closedTabs?: Pick<ClosedTabs, "whileOpen">;
@@ -84,7 +84,10 @@ async function answerTo(parts: Parts, request: PeerRequest, context: Context): P
     case "prompt":
       return prompt(parts.bridge, request, context, parts.after).finally(parts.acted);
     case "model_state":
-      return modelState(parts.bridge, request, parts.asking.isAsking?.(request.origin) === true);
+      return modelState(parts.bridge, request, {
+        isAsking: parts.asking.isAsking?.(request.origin) === true,
+        mayAsk: (await parts.asking.mayAsk?.(request)) !== false,
+      });
     case "providers":
       return providers(parts.bridge, request, context.signal);
     case "active_provider":

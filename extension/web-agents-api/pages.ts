@@ -106,9 +106,9 @@ export function handlerFor(
 /** Where nobody answers, or the person has switched it off here, there is no model. A frame cannot ask for one. */
 async function modelState(page: Document, harbor: Peer, flags: Flags, signal: AbortSignal): Promise<ModelState> {
   if (!flags.textGeneration) return { state: "unavailable" };
-  const { origin, tab, frame } = page;
+  const { origin, tab, frame, document } = page;
   try {
-    const found = (await harbor.call("model_state", { origin, tab }, { signal })) as ModelState;
+    const found = (await harbor.call("model_state", { origin, tab, document }, { signal })) as ModelState;
     return frame !== 0 && found.state.startsWith("download") ? { state: "unavailable", denied: true } : found;
   } catch (error) {
     if (error instanceof CodedError && NOBODY.includes(error.code)) return { state: "unavailable" };

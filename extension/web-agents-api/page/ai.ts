@@ -4,7 +4,7 @@
 
 import { apply, freeze, native, newId } from "./builtins.ts";
 import { ask } from "./channel.ts";
-import { Conversation, streamed } from "./conversation.ts";
+import { Conversation, heldBy, streamed } from "./conversation.ts";
 import { Ending, signalIn } from "./endings.ts";
 import { failure, rejected } from "./errors.ts";
 import { type Message, draftsOf, messagesOf } from "./input.ts";
@@ -111,8 +111,10 @@ async function session(options: unknown, wishes: (fields: Fields) => Wishes): Pr
   const drafts = coded(() => (initialPrompts === undefined ? [] : draftsOf(initialPrompts, TEXT_ONLY, first.length === 0)));
   const life = new Ending(coded(() => signalIn(fields)));
   life.check();
+  // Refused at once, and not at the first prompt: who names a model has to be allowed to know of it.
+  if (wished.model !== undefined || wished.provider !== undefined) await ask("active_provider", {}, { signal: life.signal });
   const { window } = await ready(false, life, () => undefined);
-  const history = joined(first, await messagesOf(drafts));
+  const history = heldBy(window ?? Infinity, joined(first, await messagesOf(drafts)));
   return sessionOf(new Conversation(NO_TOOLS, wished, window ?? Infinity, history), life);
 }
 

@@ -39,6 +39,7 @@ export const CapturedBytes = Uint8Array;
 export const CapturedCanvas = OffscreenCanvas;
 export const bitmapOf = createImageBitmap as (source: ImageBitmapSource) => Promise<ImageBitmap>;
 export const toBase64 = btoa;
+export const trim = uncurry(String.prototype.trim);
 export const newId = crypto.randomUUID.bind(crypto);
 export const later = setTimeout as (call: () => void, ms: number) => unknown;
 

@@ -3,7 +3,7 @@
 // Owns the history, which is in the page: a background that the browser ends loses nothing of it. Both windows onto models,
 // `LanguageModel` and `window.ai`, are made of it. Must never hold more than was said and answered to the end.
 
-import { CapturedPromise, then } from "./builtins.ts";
+import { CapturedPromise, then, trim } from "./builtins.ts";
 import { Ending } from "./endings.ts";
 import { failure } from "./errors.ts";
 import { type Draft, type Message, estimateOf, messagesOf } from "./input.ts";
@@ -59,7 +59,7 @@ export class Conversation {
   prompt(drafts: readonly Draft[], wishes: Wishes, ending: Ending, heard?: (text: string) => void, begun?: (turn: Turn) => void): Promise<Said> {
     return this.#next(ending, async () => {
       const input = await messagesOf(drafts);
-      // Nothing was said at all: no model is asked.
+      // Nothing was said at all, or only by the system: no model is asked, which some would answer with nothing and others with an error.
       if (isSilent(this.#history) && isSilent(input)) return { messages: [], text: "", calls: [], usage: 0 };
       const turn = new Turn(this.tools, { ...this.wishes, ...wishes }, ending, heard);
       begun?.(turn);
@@ -133,7 +133,17 @@ export class Conversation {
   }
 }
 
-const isSilent = (messages: readonly Message[]): boolean => placeOf(messages, ({ content, toolCalls }) => content !== "" || toolCalls !== undefined) < 0;
+function isSilent(messages: readonly Message[]): boolean {
+  const isSaid = ({ role, content, toolCalls }: Message) => role !== "system" && (toolCalls !== undefined || typeof content !== "string" || trim(content) !== "");
+  return placeOf(messages, isSaid) < 0;
+}
+
+/** What a session begins with; throws where the model's window does not hold it. */
+export function heldBy(window: number, first: Message[]): Message[] {
+  const needed = estimateOf(first);
+  if (needed > window) throw full(needed, window);
+  return first;
+}
 
 function full(requested: number, quota: number): Error {
   return failure("ERR_MODEL_FAILED", "the input is larger than the model's window", { cause: "context_full", requested, quota });
