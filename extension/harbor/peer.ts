@@ -58,7 +58,7 @@ export function peerHandler(parts: Parts): Handler {
       return await parts.closedTabs.whileOpen(request.tab, context.signal, (signal) => answerTo(parts, request, until(signal, context)));
     } catch (error) {
       if (!(error instanceof CodedError)) throw error;
-      throw new CodedError(pageCode(error.code), error.message, error.details);
+      throw new CodedError(isMissing(error) ? "ERR_HARBOR_NOT_FOUND" : pageCode(error.code), error.message, error.details);
     }
   };
 }
@@ -103,6 +103,12 @@ async function answerTo(parts: Parts, request: PeerRequest, context: Context): P
     case "request_permissions":
       return requestPermissions(parts, request, context.signal);
   }
+}
+
+/** Whether this browser knows no program of Harbor's: nothing ends that but the person, and the message says how. */
+function isMissing({ details }: CodedError): boolean {
+  const { cause } = Object(details) as { cause?: unknown };
+  return cause === "host_missing" || cause === "host_forbidden";
 }
 
 /** What `web-agents-api` is told of the connection. */

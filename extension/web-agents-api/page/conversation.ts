@@ -8,11 +8,12 @@ import { Ending } from "./endings.ts";
 import { failure } from "./errors.ts";
 import { type Draft, type Message, estimateOf, messagesOf } from "./input.ts";
 import { add, joined, placeOf } from "./lists.ts";
+import type { Speaking } from "./native_model.ts";
 import { type Filled, filled } from "./streams.ts";
 import type { Tools } from "./tools.ts";
 import { type Said, Turn, type Wishes } from "./turn.ts";
 
-export class Conversation {
+export class Conversation implements Speaking {
   readonly tools: Tools;
   readonly wishes: Wishes;
   /** How many tokens the model looks at; Infinity where nobody knows. */
@@ -151,7 +152,7 @@ function full(requested: number, quota: number): Error {
 
 /** A prompt as a stream of what `put` makes of each piece. `last` says what comes at the end. */
 export function streamed<T>(
-  conversation: Conversation,
+  conversation: Speaking,
   drafts: readonly Draft[],
   wishes: Wishes,
   ending: Ending,
