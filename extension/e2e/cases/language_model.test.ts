@@ -9,6 +9,12 @@ import { type World, inBrowsers } from "../driver/world.ts";
 const SCHEMA = "{ type: 'object', properties: { Rating: { type: 'number' } }, required: ['Rating'] }";
 const TOOL = (name: string, more = "") => `{ name: "${name}", description: "d", inputSchema: { type: "object" } ${more} }`;
 
+/** What pages see by their names. */
+const NAMES = [
+  ...["LanguageModel", "LanguageModelToolCall", "LanguageModelToolSuccess", "LanguageModelToolError", "constructor", "prompt", "promptStreaming", "append", "measureContextUsage", "clone", "destroy"],
+  ...["contextUsage", "contextWindow", "samplingMode", "oncontextoverflow"],
+];
+
 /** A page with a session in \`s\`; what becomes of \`source\`. */
 const inSession = (page: Page, source: string, options = ""): Promise<Became> => became(page, `const s = await LM.create(${options}); ${source}`);
 
@@ -32,8 +38,10 @@ for (const inBrowser of inBrowsers) {
               ours: LM.isHarbor, native: typeof window.LanguageModel === "function" && window.LanguageModel.isHarbor !== true,
               same: window.LanguageModel === harbor.LanguageModel, ai: typeof ai.createTextSession, version: harbor.version.split(".").length,
               detected: harbor.chromeAiDetected, tools: typeof LanguageModelToolCall, tag: String(LM.prototype), illegal: (await tried(() => new LM())).name,
+              // The code as it is sent has names of its own; what a page sees has those of the standard.
+              names: [LM, LanguageModelToolCall, LanguageModelToolSuccess, LanguageModelToolError].map(({ name }) => name).concat(Object.getOwnPropertyNames(LM.prototype)),
             }`);
-            assert.deepEqual(found, { ours: true, native, same: !native, ai: "function", version: 3, detected: native, tools: "function", tag: "[object LanguageModel]", illegal: "TypeError" });
+            assert.deepEqual(found, { ours: true, native, same: !native, ai: "function", version: 3, detected: native, tools: "function", tag: "[object LanguageModel]", illegal: "TypeError", names: NAMES });
             // A model, but nobody has answered; a click is needed to ask.
             assert.equal((await became(page, "return LM.availability()")).value, "downloadable");
             await names(page, [["return LM.create()", "NotAllowedError"]]);

@@ -154,6 +154,7 @@ for (const inBrowser of inBrowsers) {
             assert.equal(await becomes("always", "always yours", whose), "ours");
             assert.equal(await becomes("never", "never yours", whose), isNative ? "native" : "none");
             assert.equal(await becomes("unavailable", "unavailable", whose), isNative ? "either" : "ours");
+            assert.equal(await page.run("return window.LanguageModel.name"), "LanguageModel");
             const used = await page.run("const s = await window.LanguageModel.create(); return [await window.LanguageModel.availability(), s instanceof window.LanguageModel, await s.prompt('Hello')]");
             assert.deepEqual(used, ["available", true, "Hello"]);
             assert.equal(await page.run("return Object.getOwnPropertyNames(window).some((name) => name.startsWith('__harbor'))"), false);

@@ -16,7 +16,6 @@ import {
   parse,
   sourceOf,
   then,
-  toStringTag,
 } from "./builtins.ts";
 import { Conversation, heldBy, streamed } from "./conversation.ts";
 import { Ending, signalIn } from "./endings.ts";
@@ -25,7 +24,7 @@ import { type Draft, type Expected, draftsOf, estimateOf, expectedOf, messagesOf
 import { joined, mapped, placeOf, sequence } from "./lists.ts";
 import { type Availability, isBlind, ready, stateNow } from "./readiness.ts";
 import { type SamplingMode, samplingModeOf, settingsOf } from "./sampling.ts";
-import { type Call, LanguageModelToolCall, type Tools, toolsOf } from "./tools.ts";
+import { type Call, LanguageModelToolCall, type Tools, named, toolsOf } from "./tools.ts";
 import type { Said, Wishes } from "./turn.ts";
 
 type Fields = { [name: string]: unknown };
@@ -175,7 +174,7 @@ export class LanguageModel extends CapturedEventTarget {
   }
 }
 
-defineProperty(LanguageModel.prototype, toStringTag, { __proto__: null, value: "LanguageModel", configurable: true } as PropertyDescriptor);
+named(LanguageModel, "LanguageModel");
 // So that a page can tell that this is not the browser's own.
 defineProperty(LanguageModel, "isHarbor", shown(true));
 
@@ -183,6 +182,8 @@ defineProperty(LanguageModel, "isHarbor", shown(true));
 class CreateMonitor extends CapturedEventTarget {
   ondownloadprogress: unknown = null;
 }
+
+named(CreateMonitor, "CreateMonitor");
 
 function fieldsOf(options: unknown): Fields {
   if (options === undefined || options === null) return {};
