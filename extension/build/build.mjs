@@ -8,7 +8,8 @@ import { join } from "node:path";
 import { build, transform } from "esbuild";
 import { MOST_AT_FIRST, bytesAtFirst } from "./first_load.mjs";
 import { BROWSERS, EXTENSIONS, FIREFOX_IDS, chromiumId, manifest } from "./manifest.mjs";
-import { SCRIPTS, optionsOf, root } from "./scripts.mjs";
+import { differences, membersIn, tableOf } from "./members.mjs";
+import { MOCK, SCRIPTS, optionsOf, root } from "./scripts.mjs";
 
 /** Files that are taken as they are; styles without their empty space. */
 const STATIC = {
@@ -108,4 +109,19 @@ async function make(extension, browser, out) {
   await writeFile(join(out, "manifest.json"), `${text}\n`);
 }
 
+/** The mock, which has what the extension has: neither may have a member that `types` does not declare, or lack one. */
+async function mock() {
+  const { outputFiles = [] } = await build({ ...optionsOf(MOCK, "chrome", defines("chrome")), outdir: join(root, "dist", "mock"), write: false });
+  const text = outputFiles[0]?.text ?? "";
+  const table = tableOf(await readFile(join(root, "types", "index.d.ts"), "utf8"));
+  const injected = await readFile(join(root, "dist", "web-agents-api-chrome", "injected.js"), "utf8");
+  const wrong = [...differences("the extension", table, await membersIn(injected, table)), ...differences("the mock", table, await membersIn(text, table))];
+  if (wrong.length > 0) throw new Error(wrong.join("\n"));
+  const file = join(root, "dist", "mock", "harbor-mock.js");
+  if ((await readFile(file, "utf8").catch(() => "")) === text) return;
+  await mkdir(join(root, "dist", "mock"), { recursive: true });
+  await writeFile(file, text);
+}
+
 await Promise.all(EXTENSIONS.flatMap((extension) => BROWSERS.map((browser) => one(extension, browser))));
+await mock();

@@ -8,7 +8,7 @@ import { build } from "esbuild";
 import { BROWSERS, EXTENSIONS, chromiumId, manifest } from "./manifest.mjs";
 import { MOST, SCRIPTS, optionsOf } from "./scripts.mjs";
 
-const ROOMS = ["build", "e2e", "harbor", "shared", "types", "web-agents-api"];
+const ROOMS = ["build", "e2e", "harbor", "mock", "shared", "types", "web-agents-api"];
 const files = ROOMS.flatMap((room) => readdirSync(join(__ROOT__, room), { recursive: true }).map((file) => `${room}/${file}`))
   .filter((file) => /\.(ts|mjs)$/.test(file))
   .map((file) => ({ file, text: readFileSync(join(__ROOT__, file), "utf8") }));

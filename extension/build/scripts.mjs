@@ -51,6 +51,12 @@ export const SCRIPTS = {
 };
 
 /**
+ * The mock, for developers of pages. People read it, so nothing is left out.
+ * @type {Set}
+ */
+export const MOCK = { format: "iife", files: { "harbor-mock": "mock/mock.ts" } };
+
+/**
  * How a set is bundled for a browser.
  * @param {Set} set
  * @param {import("./manifest.mjs").Browser} browser

@@ -303,6 +303,9 @@ declare global {
     harbor: Harbor;
     ai?: AI;
     LanguageModel?: LanguageModelStatic;
+    LanguageModelToolCall?: Harbor["LanguageModelToolCall"];
+    LanguageModelToolSuccess?: Harbor["LanguageModelToolSuccess"];
+    LanguageModelToolError?: Harbor["LanguageModelToolError"];
   }
   interface WindowEventMap {
     "agent-ready": CustomEvent;

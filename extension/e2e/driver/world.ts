@@ -26,8 +26,8 @@ export interface Options {
   registered?: boolean;
   /** What the site shows; its own page when absent. */
   page?: string | Answers;
-  /** `web-agents-api` without `harbor`. */
-  alone?: boolean;
+  /** `web-agents-api` without `harbor`; `bare`: without either. */
+  alone?: boolean | "bare";
   /** A script that plays what this browser lacks: pages run it before `web-agents-api`'s. */
   native?: string;
   /** `harbor` may use pages already, as if the person had said yes to the browser. */
@@ -38,11 +38,11 @@ export interface Options {
 
 type Name = Browser["name"];
 
-/** Starts a browser with both extensions, or `web-agents-api` alone, and others. `own`, `api`: other builds of the two. */
-export function start(name: Name, harbor: Harbor, foreign: string[] = [], alone = false, own?: string, api?: string): Promise<Browser> {
+/** Starts a browser with both extensions, `web-agents-api` alone or neither, and others. `own`, `api`: other builds of the two. */
+export function start(name: Name, harbor: Harbor, foreign: string[] = [], alone: Options["alone"] = false, own?: string, api?: string): Promise<Browser> {
   const dist = (extension: string) => join(__ROOT__, "dist", `${extension}-${name}`);
   const pages = api ?? dist("web-agents-api");
-  const built = alone ? [pages] : [own ?? dist("harbor"), pages];
+  const built = alone === "bare" ? [] : alone ? [pages] : [own ?? dist("harbor"), pages];
   const begin = name === "chrome" ? startChromium : startFirefox;
   return begin({
     profile: profileOf(name, harbor),
