@@ -49,7 +49,9 @@ const NATIVE = `
 const TOOLS = `await document.modelContext.registerTool({ name: "add", description: "Adds", inputSchema: { type: "object" }, execute: ({ a, b }) => a + b });
   await document.modelContext.registerTool({ name: "words", description: "", execute: () => "seven words" });
   await document.modelContext.registerTool({ name: "mcp", execute: () => ({ content: [{ type: "text", text: "as it is" }] }) });
-  await document.modelContext.registerTool({ name: "object", execute: () => ({ deep: 7 }) });`;
+  await document.modelContext.registerTool({ name: "object", execute: () => ({ deep: 7 }) });
+  await document.modelContext.registerTool({ name: "fails", execute() { throw new Error("no such harbor"); } });
+  await document.modelContext.registerTool({ name: "hangs", execute: (_, { signal }) => new Promise((_, reject) => signal.addEventListener("abort", () => reject(new Error("stopped")))) });`;
 
 /** What the switches are, and what works. */
 async function features(page: Page): Promise<unknown[]> {
@@ -105,13 +107,19 @@ async function ownTools(page: Page): Promise<void> {
     window.wantsText = true;
     results.push(await call("add", { a: 1, b: 2 }));
     window.wantsText = false;
-    results.push(await call("words"), await call("mcp"), await call("object"), await call("none"));
+    results.push(await call("words"), await call("mcp"), await call("object"), await call("none"), await call("fails"));
+    const controller = new AbortController();
+    const hung = agent.tools.call({ tool: source + "/hangs", signal: controller.signal }).catch((error) => error === "mine");
+    while (window.given < 7) await new Promise((next) => setTimeout(next));
+    controller.abort("mine");
+    results.push({ value: await hung });
     return [listed.map(({ name, serverId }) => name === serverId + "/" + name.split("/")[1] && serverId === source), listed[0].inputSchema, results, window.given]`)) as unknown[];
   const text = (said: string) => ({ value: { content: [{ type: "text", text: said }] } });
   const [listed, schema, results, given] = found as [unknown, unknown, Became[], number];
-  assert.deepEqual([listed, schema, given], [[true, true, true, true], { type: "object" }, 5]);
+  assert.deepEqual([listed, schema, given], [[true, true, true, true, true, true], { type: "object" }, 7]);
   assert.deepEqual(results.slice(0, 4), [text("42"), text("3"), text("seven words"), text("as it is")]);
   assert.deepEqual([results[4]?.value, results[5]?.code], [{ ...text('{"deep":7}').value, structuredContent: { deep: 7 } }, "ERR_TOOL_NOT_FOUND"]);
+  assert.deepEqual(results.slice(6), [{ value: { ...text("no such harbor").value, isError: true } }, { value: true }]);
 }
 
 for (const inBrowser of inBrowsers) {
@@ -127,7 +135,7 @@ for (const inBrowser of inBrowsers) {
             assert.deepEqual(await features(page), [false, true, true, true, false, true, { available: false, count: 0, servers: [] }, false]);
             await models(page);
             await ownTools(page);
-            assert.deepEqual((await features(page))[6], { available: true, count: 4, servers: [`page:${world.site.origin.replace("http://", "")}`] });
+            assert.deepEqual((await features(page))[6], { available: true, count: 6, servers: [`page:${world.site.origin.replace("http://", "")}`] });
             await rest(page, way);
           },
           { ...options, native: NATIVE },

@@ -6,6 +6,7 @@
 import { CapturedPromise, freeze, stringify } from "./builtins.ts";
 import { callAlone, capabilities, listTools } from "./alone.ts";
 import { ask } from "./channel.ts";
+import { signalIn } from "./endings.ts";
 import { failure } from "./errors.ts";
 import { isOwn } from "./own_tools.ts";
 import { runOf } from "./run.ts";
@@ -40,7 +41,7 @@ interface Call {
 function callTool(call: Call | undefined): Promise<unknown> {
   try {
     const { tool, args, signal, onProgress } = call ?? {};
-    if (isOwn(tool)) return callAlone(tool, textOf(args), signal);
+    if (isOwn(tool)) return callAlone(tool, textOf(args), signalIn({ signal }));
     return ask("call", { tool, args: textOf(args), progress: typeof onProgress === "function" }, { signal, onProgress });
   } catch (error) {
     return rejected(error);

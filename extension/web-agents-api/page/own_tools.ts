@@ -3,7 +3,7 @@
 // Owns their names, `page:HOST/TOOL`, and how a result of theirs becomes MCP's. Must never have one run twice: the browser takes its input
 // as an object or, in older versions, as text, and it is offered both at once.
 
-import { apply, defineProperty, host, isArray, native, parse, self_, startsWith } from "./builtins.ts";
+import { apply, defineProperty, host, isAborted, isArray, native, parse, reasonOf, self_, startsWith } from "./builtins.ts";
 import { failure } from "./errors.ts";
 import { add, placeOf, sequence } from "./lists.ts";
 
@@ -26,10 +26,15 @@ export const hasOwnTools = typeof context?.getTools === "function" && typeof con
 /** Whether a name is one of them. */
 export const isOwn = (tool: unknown): tool is string => hasOwnTools && typeof tool === "string" && startsWith(tool, `${SOURCE}/`);
 
-/** The tools of this document, as the browser has them. */
+/** The tools of this document, as the browser has them; none where it lets this page have none. */
 async function registered(): Promise<Fields[]> {
-  const all = sequence(await apply(context?.getTools as Function, context, [])) ?? [];
   const found: Fields[] = [];
+  let all: unknown[] = [];
+  try {
+    all = sequence(await apply(context?.getTools as Function, context, [])) ?? [];
+  } catch {
+    return found;
+  }
   for (let at = 0; at < all.length; at += 1) {
     const tool = all[at] as Fields;
     if (tool["window"] === undefined || tool["window"] === self_) add(found, tool);
@@ -54,14 +59,20 @@ export async function ownTools(): Promise<Descriptor[]> {
 
 /** Runs one; what it gives, as MCP's CallToolResult. `args`: a JSON object. */
 export async function callOwn(tool: string, args: string, signal: AbortSignal | undefined): Promise<unknown> {
+  if (signal !== undefined && isAborted(signal)) throw reasonOf(signal);
   const all = await registered();
   const at = placeOf(all, ({ name }) => `${SOURCE}/${name}` === tool);
   if (at < 0) throw failure("ERR_TOOL_NOT_FOUND", "the page has no such tool");
   const input = parse(args) as object;
   // A browser that wants a text asks for one.
   defineProperty(input, "toString", { __proto__: null, value: () => args } as PropertyDescriptor);
-  const given = apply(context?.executeTool as Function, context, [all[at], input, signal === undefined ? {} : { __proto__: null, signal }]);
-  return resultOf(await given);
+  try {
+    return resultOf(await apply(context?.executeTool as Function, context, [all[at], input, signal === undefined ? {} : { __proto__: null, signal }]));
+  } catch (error) {
+    if (signal !== undefined && isAborted(signal)) throw reasonOf(signal);
+    // As a tool of the person's that fails.
+    return { content: [{ type: "text", text: `${(error as { message?: unknown } | null)?.message ?? error}` }], isError: true };
+  }
 }
 
 function resultOf(given: unknown): unknown {
