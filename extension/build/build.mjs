@@ -120,7 +120,8 @@ async function mock() {
   const file = join(root, "dist", "mock", "harbor-mock.js");
   if ((await readFile(file, "utf8").catch(() => "")) === text) return;
   await mkdir(join(root, "dist", "mock"), { recursive: true });
-  await writeFile(file, text);
+  await writeFile(`${file}.${process.pid}`, text);
+  await rename(`${file}.${process.pid}`, file);
 }
 
 await Promise.all(EXTENSIONS.flatMap((extension) => BROWSERS.map((browser) => one(extension, browser))));

@@ -140,7 +140,8 @@ test("a run asks, calls and ends as Harbor's do, within its limit, and a session
   assert.deepEqual([chunks.at(-1).type, chunks.at(-1).error.code], ["error", "ERR_MODEL_FAILED"]);
 });
 
-test("without Harbor nobody answers", async () => {
+test("without Harbor nobody answers; what no script can be written for is said to be so", async () => {
+  await assert.rejects(played().ask("read_tab"), { code: "ERR_NOT_IMPLEMENTED" });
   const { ask } = played({ harbor: false });
   for (const type of ["permissions", "list", "about"]) await assert.rejects(ask(type), { code: "ERR_HARBOR_NOT_FOUND" });
 });

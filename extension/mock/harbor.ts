@@ -9,11 +9,17 @@ import type { CallOptions } from "../shared/ports/caller.ts";
 import type { Fields } from "../shared/ports/wire.ts";
 import { CodedError } from "../shared/protocol/codes.ts";
 import type { Grant } from "../shared/protocol/generated/messages.ts";
-import { type AskedAnswer, type ModelState, type PermissionsRequest, type Scope, isOfTools, parsePeerRequest } from "../shared/protocol/peer.ts";
+import { type AskedAnswer, type ModelState, type PeerRequest, type PermissionsRequest, type Scope, isOfTools, parsePeerRequest } from "../shared/protocol/peer.ts";
 import type { HarborMock, MockScript, MockTold } from "../types/mock.d.ts";
 import { asked, promptOf, responseOf } from "./model.ts";
 import { Runs } from "./runs.ts";
 import { called } from "./tools.ts";
+
+/** What it answers; for all else the page API has in this version, no script can be written yet. */
+const ANSWERED = [
+  ...(["permissions", "about", "request_permissions", "list", "call", "model_state", "prompt", "providers", "active_provider"] as const),
+  ...(["run", "session_create", "session_get", "session_list", "session_end"] as const),
+] satisfies PeerRequest["type"][];
 
 const WINDOW = 4_096;
 const ONE = { id: "mock", type: "mock", name: "mock", available: true, models: ["mock"], isDefault: true, isTypeDefault: true };
@@ -38,6 +44,7 @@ export class MockHarbor {
     const { origin: _, tab: __, ...told } = payload;
     this.asked.push({ type, ...told });
     if (this.script.harbor === false) throw new CodedError("ERR_HARBOR_NOT_FOUND", "the mock plays a browser without the extension Harbor");
+    if (!ANSWERED.some((known) => known === type)) throw new CodedError("ERR_NOT_IMPLEMENTED", `the mock has no answer for ${type}`);
     const request = parsePeerRequest(type, payload);
     const { signal = new AbortController().signal } = options;
     switch (request.type) {
@@ -78,8 +85,6 @@ export class MockHarbor {
         return this.#runs.list();
       case "session_end":
         return this.#runs.end(request.sessionId);
-      default:
-        throw new CodedError("ERR_NOT_IMPLEMENTED", `the mock has no answer for ${type}`);
     }
   }
 
