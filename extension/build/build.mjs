@@ -4,44 +4,12 @@
 // touch a build that is the same: a browser may have loaded it.
 
 import { cp, mkdir, readFile, readdir, rename, rm, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
 import { build, transform } from "esbuild";
 import { MOST_AT_FIRST, bytesAtFirst } from "./first_load.mjs";
 import { BROWSERS, EXTENSIONS, FIREFOX_IDS, chromiumId, manifest } from "./manifest.mjs";
-
-const root = dirname(dirname(fileURLToPath(import.meta.url)));
-
-/**
- * Scripts of an extension: a module where the browser takes one, else one file that leaves nothing in its world.
- * @type {Record<import("./manifest.mjs").Extension, { format: "esm" | "iife", panel?: boolean, files: Record<string, string> }[]>}
- */
-const SCRIPTS = {
-  harbor: [
-    {
-      format: "esm",
-      files: {
-        background: "harbor/background.ts",
-        consent: "harbor/consent/consent.ts",
-      },
-    },
-    { format: "esm", panel: true, files: { sidebar: "harbor/sidebar/sidebar.ts" } },
-    { format: "iife", files: { browser_part: "harbor/browser/page/part.ts", browser_own_world: "harbor/browser/page/own_world.ts", page_part: "harbor/page/part.ts" } },
-  ],
-  "web-agents-api": [
-    { format: "esm", files: { background: "web-agents-api/background.ts", options: "web-agents-api/options/options.ts" } },
-    {
-      format: "iife",
-      files: {
-        content: "web-agents-api/content.ts",
-        injected: "web-agents-api/page/injected.ts",
-        prefer_always: "web-agents-api/page/prefer_always.ts",
-        prefer_unavailable: "web-agents-api/page/prefer_unavailable.ts",
-        prefer_never: "web-agents-api/page/prefer_never.ts",
-      },
-    },
-  ],
-};
+import { differences, membersIn, tableOf } from "./members.mjs";
+import { MOCK, SCRIPTS, optionsOf, root } from "./scripts.mjs";
 
 /** Files that are taken as they are; styles without their empty space. */
 const STATIC = {
@@ -129,26 +97,8 @@ async function isSame(one, other) {
  * @param {string} out
  */
 async function make(extension, browser, out) {
-  for (const { format, panel = false, files } of SCRIPTS[extension]) {
-    await build({
-      absWorkingDir: root,
-      entryPoints: files,
-      outdir: out,
-      bundle: true,
-      format,
-      // What the panel loads when it is needed is a file of its own; and it is to open at once, so it has no empty space.
-      splitting: panel,
-      chunkNames: "[name]-[hash]",
-      minifyWhitespace: panel,
-      minifyIdentifiers: panel,
-      target: browser === "chrome" ? "chrome120" : "firefox142",
-      define: defines(browser),
-      // Takes out what is for the other browser.
-      minifySyntax: true,
-      charset: "utf8",
-      legalComments: "none",
-      logLevel: "warning",
-    });
+  for (const set of SCRIPTS[extension]) {
+    await build({ ...optionsOf(set, browser, defines(browser)), outdir: out });
   }
   for (const file of [...STATIC[extension], ...ICONS]) {
     const to = join(out, /** @type {string} */ (file.split("/").at(-1)));
@@ -159,4 +109,20 @@ async function make(extension, browser, out) {
   await writeFile(join(out, "manifest.json"), `${text}\n`);
 }
 
+/** The mock, which has what the extension has: neither may have a member that `types` does not declare, or lack one. */
+async function mock() {
+  const { outputFiles = [] } = await build({ ...optionsOf(MOCK, "chrome", defines("chrome")), outdir: join(root, "dist", "mock"), write: false });
+  const text = outputFiles[0]?.text ?? "";
+  const table = tableOf(await readFile(join(root, "types", "index.d.ts"), "utf8"));
+  const injected = await readFile(join(root, "dist", "web-agents-api-chrome", "injected.js"), "utf8");
+  const wrong = [...differences("the extension", table, await membersIn(injected, table)), ...differences("the mock", table, await membersIn(text, table))];
+  if (wrong.length > 0) throw new Error(wrong.join("\n"));
+  const file = join(root, "dist", "mock", "harbor-mock.js");
+  if ((await readFile(file, "utf8").catch(() => "")) === text) return;
+  await mkdir(join(root, "dist", "mock"), { recursive: true });
+  await writeFile(`${file}.${process.pid}`, text);
+  await rename(`${file}.${process.pid}`, file);
+}
+
 await Promise.all(EXTENSIONS.flatMap((extension) => BROWSERS.map((browser) => one(extension, browser))));
+await mock();

@@ -12,7 +12,7 @@ import { bundle, root } from "./bundle.mjs";
 const words = process.argv.slice(2);
 const e2e = words.includes("--e2e");
 const picked = words.filter((word) => !word.startsWith("--"));
-const ROOMS = e2e ? ["e2e"] : ["build", "harbor", "shared", "web-agents-api"];
+const ROOMS = e2e ? ["e2e"] : ["build", "harbor", "mock", "shared", "web-agents-api"];
 
 /** @param {string} room */
 async function testsOf(room) {

@@ -10,7 +10,6 @@ import assert from "node:assert/strict";
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { transform } from "esbuild";
 import { FIREFOX_IDS, chromiumId } from "../build/manifest.mjs";
 import { type Page } from "./driver/browser.ts";
 import { Harbor } from "./driver/harbor.ts";
@@ -173,7 +172,7 @@ async function measured(name: Name): Promise<string> {
       delays(await pagePieces(page, FLOOD), FLOOD * SECONDS);
       const flood = Math.round((FLOOD * SECONDS) / ((clock() - from) / 1000));
       const script = await readFile(join(__ROOT__, "dist", `web-agents-api-${name}`, "injected.js"), "utf8");
-      const size = (await transform(script, { minify: true })).code.length;
+      const size = Buffer.byteLength(script);
       const share = ([page, host]: readonly [number, number]) => `${(page - host).toFixed(1)} (${page.toFixed(1)} − ${host.toFixed(1)})`;
       cells = [share(firsts), share(slow), `all of ${FLOOD * SECONDS}, ${flood} a second`, `${(size / 1000).toFixed(1)} kB`, `${(await loadTime(page, script)).toFixed(1)}`];
       await host.end();

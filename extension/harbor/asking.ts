@@ -7,7 +7,7 @@ import type { Store } from "../shared/browser/api.ts";
 import { CodedError } from "../shared/protocol/codes.ts";
 import type { Decision } from "./grants.ts";
 import type { QuestionView } from "./own.ts";
-import { type Action, type Event, START, type State, confirmed, mayConfirm, memoryOf, recalled, step } from "./questions.ts";
+import { type Action, type Event, START, type State, confirmed, mayAsk, mayConfirm, memoryOf, recalled, step } from "./questions.ts";
 
 /** The key in storage. */
 const KEY = "denials";
@@ -82,6 +82,12 @@ export class Asking {
   /** Whether a question of this origin waits for an answer, or for its turn. */
   isAsking(origin: string): boolean {
     return [...this.#asked.values()].some((asked) => asked.origin === origin);
+  }
+
+  /** Whether a click in this document could open a question now. */
+  async mayAsk(who: { origin: string; document: string }): Promise<boolean> {
+    await this.#ready;
+    return mayAsk(this.#state, who, this.#around.now());
   }
 
   /**

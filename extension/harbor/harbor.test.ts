@@ -250,6 +250,11 @@ test("a page sees codes that are meant for pages", async () => {
   const { bridge: asked } = bridge({ host_list_tools: new CodedError("bridge_unreachable", "no bridge") });
   const handle = peerHandler({ bridge: asked, asking: noAsking, ...noted() });
   await assert.rejects(handle("list", ASKER, CONTEXT), { code: "ERR_BRIDGE_NOT_CONNECTED", message: "no bridge" });
+  // A program that is not on this machine is another matter than one that does not run now.
+  for (const [cause, code] of [["host_missing", "ERR_HARBOR_NOT_FOUND"], ["host_forbidden", "ERR_HARBOR_NOT_FOUND"], ["lost", "ERR_BRIDGE_NOT_CONNECTED"]] as const) {
+    const { bridge: without } = bridge({ host_list_tools: new CodedError("ERR_BRIDGE_NOT_CONNECTED", "the way", { cause }) });
+    await assert.rejects(peerHandler({ bridge: without, asking: noAsking, ...noted() })("list", ASKER, CONTEXT), { code, message: "the way" });
+  }
 });
 
 test("a page is told nothing of other Harbors", async () => {

@@ -25,12 +25,13 @@ const grants = (...types: string[]) => ({ grants: types.map((grant_type) => ({ s
 
 test("the four words are made of a model, a grant and an open question", async () => {
   const list = { models: [{ model: "n", context_window: 1 }, { model: "m", context_window: 9, vision: false }] };
-  const state = (active: object, has: object, isAsking = false, config = "") =>
-    modelState(bridge({ llm_get_active: active, host_get_permissions: has, llm_list_models_for: list, llm_list_providers: { providers: [] }, get_config: { config } }).played, ASKER, isAsking);
+  const state = (active: object, has: object, isAsking = false, config = "", mayAsk = true) =>
+    modelState(bridge({ llm_get_active: active, host_get_permissions: has, llm_list_models_for: list, llm_list_providers: { providers: [] }, get_config: { config } }).played, ASKER, { isAsking, mayAsk });
   assert.deepEqual(await state({ status: "no_provider" }, grants()), { state: "unavailable" });
   for (const status of ["disabled", "no_key"]) assert.deepEqual(await state({ ...ACTIVE, status }, grants("ALLOW_ALWAYS")), { state: "unavailable" });
   assert.deepEqual(await state(ACTIVE, grants()), { state: "downloadable" });
   assert.deepEqual(await state(ACTIVE, grants(), true), { state: "downloading" });
+  assert.deepEqual(await state(ACTIVE, grants(), false, "", false), { state: "unavailable", denied: true }, "a click would be refused");
   assert.deepEqual(await state(ACTIVE, grants("ALLOW_ONCE", "DENY")), { state: "unavailable", denied: true });
   assert.deepEqual(await state(ACTIVE, grants("ALLOW_ALWAYS"), false, "[pages]\ntextGeneration = false\n"), { state: "unavailable" });
   assert.deepEqual(await state(ACTIVE, grants("ALLOW_ONCE"), false, "[pages]\nagentRuns = false\n"), { state: "available", window: 9, vision: false });
@@ -38,7 +39,7 @@ test("the four words are made of a model, a grant and an open question", async (
 
 test("a provider that does not say how much its model looks at holds up nothing", async () => {
   const { played } = bridge({ llm_get_active: ACTIVE, host_get_permissions: grants("ALLOW_ALWAYS"), get_config: { config: "" }, llm_list_providers: { providers: [] }, llm_list_models_for: new CodedError("ERR_MODEL_FAILED", "no") });
-  assert.deepEqual(await modelState(played, ASKER, false), { state: "available" });
+  assert.deepEqual(await modelState(played, ASKER, { isAsking: false, mayAsk: true }), { state: "available" });
 });
 
 test("of a prompt only what belongs to it goes on, and only the answer comes back", async () => {

@@ -20,8 +20,8 @@ const lists = new ModelLists(() => performance.now());
 
 type Bridge = Pick<NativeClient, "request">;
 
-/** How a page stands to models. `isAsking`: a question of its origin is open. */
-export async function modelState(bridge: Bridge, { origin, tab }: Asker, isAsking: boolean): Promise<ModelState> {
+/** How a page stands to models. `isAsking`: a question of its origin is open; `mayAsk`: a click in it could open one. */
+export async function modelState(bridge: Bridge, { origin, tab }: Asker, { isAsking, mayAsk }: { isAsking: boolean; mayAsk: boolean }): Promise<ModelState> {
   const [active, { grants }, off] = await Promise.all([
     bridge.request("llm_get_active", {}),
     bridge.request("host_get_permissions", { origin, tab_id: tab }),
@@ -30,7 +30,9 @@ export async function modelState(bridge: Bridge, { origin, tab }: Asker, isAskin
   if (active.active === undefined || !hasModel(active) || off.includes("textGeneration")) return { state: "unavailable" };
   const word = wordOf(grants);
   if (word === "denied") return { state: "unavailable", denied: true };
-  if (word === "none") return { state: isAsking ? "downloading" : "downloadable" };
+  if (word === "none" && isAsking) return { state: "downloading" };
+  // A page is not told to have the person click for what is then refused.
+  if (word === "none") return mayAsk ? { state: "downloadable" } : { state: "unavailable", denied: true };
   return { state: "available", ...(await factsOf(bridge, active.active, active.model)) };
 }
 

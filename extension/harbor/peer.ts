@@ -38,7 +38,7 @@ type Bridge = Pick<NativeClient, "request">;
 /** What this works with. */
 export interface Parts {
   bridge: Bridge;
-  asking: Pick<Asking, "ask"> & Partial<Pick<Asking, "isAsking">>;
+  asking: Pick<Asking, "ask"> & Partial<Pick<Asking, "isAsking" | "mayAsk">>;
   leftOut: Pick<LeftOut, "of" | "note">;
   /** The tabs in whose pages AI clients have run scripts: they could use what the person gave to the site. */
   closedTabs?: Pick<ClosedTabs, "whileOpen">;
@@ -58,7 +58,7 @@ export function peerHandler(parts: Parts): Handler {
       return await parts.closedTabs.whileOpen(request.tab, context.signal, (signal) => answerTo(parts, request, until(signal, context)));
     } catch (error) {
       if (!(error instanceof CodedError)) throw error;
-      throw new CodedError(pageCode(error.code), error.message, error.details);
+      throw new CodedError(isMissing(error) ? "ERR_HARBOR_NOT_FOUND" : pageCode(error.code), error.message, error.details);
     }
   };
 }
@@ -84,7 +84,10 @@ async function answerTo(parts: Parts, request: PeerRequest, context: Context): P
     case "prompt":
       return prompt(parts.bridge, request, context, parts.after).finally(parts.acted);
     case "model_state":
-      return modelState(parts.bridge, request, parts.asking.isAsking?.(request.origin) === true);
+      return modelState(parts.bridge, request, {
+        isAsking: parts.asking.isAsking?.(request.origin) === true,
+        mayAsk: (await parts.asking.mayAsk?.(request)) !== false,
+      });
     case "providers":
       return providers(parts.bridge, request, context.signal);
     case "active_provider":
@@ -100,6 +103,12 @@ async function answerTo(parts: Parts, request: PeerRequest, context: Context): P
     case "request_permissions":
       return requestPermissions(parts, request, context.signal);
   }
+}
+
+/** Whether this browser knows no program of Harbor's: nothing ends that but the person, and the message says how. */
+function isMissing({ details }: CodedError): boolean {
+  const { cause } = Object(details) as { cause?: unknown };
+  return cause === "host_missing" || cause === "host_forbidden";
 }
 
 /** What `web-agents-api` is told of the connection. */

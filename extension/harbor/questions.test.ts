@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { COOLDOWN_MS, type Event, MOST_DENIALS, MOST_OPEN, MOST_WAITING, START, type State, confirmed, mayConfirm, memoryOf, recalled, step } from "./questions.ts";
+import { COOLDOWN_MS, type Event, MOST_DENIALS, MOST_OPEN, MOST_WAITING, START, type State, confirmed, mayAsk, mayConfirm, memoryOf, recalled, step } from "./questions.ts";
 
 const A = "https://a.example";
 
@@ -48,6 +48,13 @@ test("a question that its page takes back counts as a denial, whoever waits; one
   ]);
   assert.deepEqual(play([...three, [900_000, ask(4)], [900_001, ask(5, A, "reloaded")]]).done.slice(3), ["ERR_PERMISSION_DENIED 4", "show 5"]);
   assert.deepEqual(play([[0, ask(1)], [1, end(1, "failed")], [2, ask(2)]]).done, ["show 1", "show 2"]);
+});
+
+test("after a no a click opens nothing for ten seconds, after three nothing in this document: that is known before it is asked", () => {
+  const no = (times: number): State => play(Array.from({ length: times }, (_, at): [number, Event][] => [[at * 100_000, ask(at)], [at * 100_000, end(at, "denied")]]).flat()).state;
+  const may = (state: State, now: number, document = "D", origin = A) => mayAsk(state, { origin, document }, now);
+  assert.deepEqual([may(START, 0), may(no(1), 1), may(no(1), 1, "E"), may(no(1), COOLDOWN_MS), may(no(1), 1, "D", "https://b.example")], [true, false, false, true, true]);
+  assert.deepEqual([may(no(MOST_DENIALS), 900_000), may(no(MOST_DENIALS), 900_000, "reloaded")], [false, true]);
 });
 
 test("one click opens one question, however it ended; another document's clicks are its own", () => {

@@ -95,15 +95,14 @@ function asked(state: State, question: Question, gesture: number, now: number): 
     state,
     actions: [{ do: "refuse", id: question.id, code, message }],
   });
-  if ((state.denials.get(question.document) ?? 0) >= MOST_DENIALS) {
+  if (hasEnough(state, question.document)) {
     return refuse("ERR_PERMISSION_DENIED", "denied or taken back three times: the page must be loaded again before it can ask");
   }
   if (gesture <= 0) return refuse("ERR_USER_GESTURE_REQUIRED", "ask just after the person has clicked or typed");
   if (gesture <= (state.used.get(question.document) ?? 0)) {
     return refuse("ERR_USER_GESTURE_REQUIRED", "one click opens one question: ask again after the next click or key");
   }
-  const since = now - (state.denied.get(question.origin) ?? Number.NEGATIVE_INFINITY);
-  if (since >= 0 && since < COOLDOWN_MS) {
+  if (isPaused(state, question.origin, now)) {
     return refuse("ERR_PERMISSION_DENIED", "denied or taken back a moment ago: ask again in ten seconds, after a click");
   }
   const used = remembered(state.used, question.document, gesture);
@@ -114,6 +113,18 @@ function asked(state: State, question: Question, gesture: number, now: number): 
   const before = state.waiting.filter(({ origin }) => origin === question.origin).length;
   if (before >= MOST_WAITING) return refuse("ERR_RATE_LIMITED", "a question is open already: wait for its answer");
   return { state: { ...state, used, waiting: [...state.waiting, question] }, actions: [] };
+}
+
+/** Whether a click of this document could open a question now: not after a no, until its time is over. */
+export function mayAsk(state: State, { origin, document }: Pick<Question, "origin" | "document">, now: number): boolean {
+  return !hasEnough(state, document) && !isPaused(state, origin, now);
+}
+
+const hasEnough = ({ denials }: State, document: string): boolean => (denials.get(document) ?? 0) >= MOST_DENIALS;
+
+function isPaused({ denied }: State, origin: string, now: number): boolean {
+  const since = now - (denied.get(origin) ?? Number.NEGATIVE_INFINITY);
+  return since >= 0 && since < COOLDOWN_MS;
 }
 
 function ended(state: State, id: number, outcome: Outcome, now: number): Step {

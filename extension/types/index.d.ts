@@ -1,7 +1,7 @@
 // What a page finds: `window.agent`, `window.ai`, `window.harbor`, and `LanguageModel` where the browser has none of its own.
 //
 // Declarations only, for pages that are written in TypeScript: `/// <reference path="…/extension/types/index.d.ts" />`, or this directory
-// in `types`. docs/page-api.md says what each thing does. What is not here does not exist yet.
+// in `types`. docs/page-api.md and docs/page-models.md say what each thing does. What is not here does not exist yet.
 
 /** An error of `agent.*` and `ai.*`. Errors of `LanguageModel` are the standard's. */
 export interface HarborError extends Error {
@@ -222,10 +222,13 @@ export interface LanguageModelExpected {
   languages?: string[];
 }
 
+export type LanguageModelSamplingMode = "most-predictable" | "predictable" | "balanced" | "creative" | "most-creative";
+
 export interface LanguageModelCoreOptions {
   expectedInputs?: LanguageModelExpected[];
   expectedOutputs?: LanguageModelExpected[];
   tools?: LanguageModelTool[];
+  samplingMode?: LanguageModelSamplingMode;
 }
 
 export interface LanguageModelCreateOptions extends LanguageModelCoreOptions {
@@ -249,6 +252,7 @@ export interface LanguageModelSession extends EventTarget {
   measureContextUsage(input: LanguageModelPrompt, options?: LanguageModelPromptOptions): Promise<number>;
   readonly contextUsage: number;
   readonly contextWindow: number;
+  readonly samplingMode: LanguageModelSamplingMode;
   oncontextoverflow: ((event: Event) => void) | null;
   clone(options?: { signal?: AbortSignal }): Promise<LanguageModelSession>;
   destroy(): void;
@@ -299,6 +303,9 @@ declare global {
     harbor: Harbor;
     ai?: AI;
     LanguageModel?: LanguageModelStatic;
+    LanguageModelToolCall?: Harbor["LanguageModelToolCall"];
+    LanguageModelToolSuccess?: Harbor["LanguageModelToolSuccess"];
+    LanguageModelToolError?: Harbor["LanguageModelToolError"];
   }
   interface WindowEventMap {
     "agent-ready": CustomEvent;

@@ -19,7 +19,7 @@ export async function answer(question: string, show: (text: string) => void, sig
 
 /** Has the model fill in a form. */
 export async function rated(text: string): Promise<number> {
-  const session = await window.harbor.LanguageModel.create();
+  const session = await window.harbor.LanguageModel.create({ samplingMode: "most-predictable" });
   const responseConstraint = { type: "object", properties: { rating: { type: "number" } }, required: ["rating"] };
   const { rating } = JSON.parse(await session.prompt(`Rate this: ${text}`, { responseConstraint })) as { rating: number };
   return rating;

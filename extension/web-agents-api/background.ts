@@ -85,7 +85,7 @@ function learned(harbor: HarborView): void {
 function lost(reason: string): CodedError {
   if (/establish connection|Receiving end/i.test(reason)) {
     learned({ is: "missing" });
-    return new CodedError("ERR_HARBOR_NOT_FOUND", "the extension Harbor is missing: install it, or switch it on");
+    return new CodedError("ERR_HARBOR_NOT_FOUND", "the extension Harbor is missing: the person has to switch it on, or install it; extension/README.md of Harbor's source says how");
   }
   learned({ is: "lost" });
   return new CodedError("ERR_BRIDGE_NOT_CONNECTED", "the connection to Harbor was lost; the request may have been performed");

@@ -123,7 +123,9 @@ test("without Harbor, with the switch off, and in a frame that cannot ask, there
   const lost = new CodedError("ERR_HARBOR_NOT_FOUND", "not there");
   const states: [unknown, unknown?, unknown?][] = [
     [{ state: "available", window: 9 }, {}, { state: "available", window: 9 }],
-    [lost],
+    [lost, {}, { state: "unavailable", alone: { code: lost.code, message: lost.message } }],
+    // Nobody is asked, so nobody is missing: the browser's own model does not come in instead.
+    [lost, { textGeneration: false }],
     [{ state: "available" }, { textGeneration: false }],
   ];
   for (const [answer, flags = {}, expected = { state: "unavailable" }] of states) {
@@ -150,6 +152,12 @@ test("what is off is asked for once by who asks what there is and then for it; a
   await ask("open_settings", { gesture: 1 });
   await ask("request_permissions", { gesture: 1, scopes: ["model:prompt"] });
   assert.equal((seen.at(-1)?.[1] as { gesture: number }).gesture, 0, "nothing is left for a question");
+});
+
+test("whether a page could ask is asked for its document, which it does not name itself", async () => {
+  const { seen, ask } = played({ model_state: { state: "downloadable" } });
+  await ask("model_state", { document: "X" });
+  assert.deepEqual(seen, [["model_state", { origin: PAGE.origin, tab: 3, document: "D" }]]);
 });
 
 test("a click opens the settings once, and nothing of the page's goes there", async () => {

@@ -8,6 +8,7 @@ import type { Caller } from "../shared/ports/caller.ts";
 import { relayed } from "../shared/ports/relay.ts";
 import type { Fields } from "../shared/ports/wire.ts";
 import { CodedError } from "../shared/protocol/codes.ts";
+import { NOBODY } from "../shared/protocol/page.ts";
 import {
   type About,
   type AskedAnswer,
@@ -43,8 +44,10 @@ export interface Capabilities {
   features: Flags & typeof NOT_HERE;
 }
 
-/** With these nobody has answered. Any other code is an answer. */
-const NOBODY = ["ERR_HARBOR_NOT_FOUND", "ERR_BRIDGE_NOT_CONNECTED", "ERR_VERSION_MISMATCH"];
+const isNobody = (error: unknown): error is CodedError => error instanceof CodedError && NOBODY.some((code) => code === error.code);
+
+/** How a page stands to models. `alone`: nobody has answered, and what there is to do. */
+export type PageModelState = ModelState & { alone?: { code: string; message: string } };
 
 type Peer = Pick<Caller, "call">;
 
@@ -104,14 +107,14 @@ export function handlerFor(
 }
 
 /** Where nobody answers, or the person has switched it off here, there is no model. A frame cannot ask for one. */
-async function modelState(page: Document, harbor: Peer, flags: Flags, signal: AbortSignal): Promise<ModelState> {
+async function modelState(page: Document, harbor: Peer, flags: Flags, signal: AbortSignal): Promise<PageModelState> {
   if (!flags.textGeneration) return { state: "unavailable" };
-  const { origin, tab, frame } = page;
+  const { origin, tab, frame, document } = page;
   try {
-    const found = (await harbor.call("model_state", { origin, tab }, { signal })) as ModelState;
+    const found = (await harbor.call("model_state", { origin, tab, document }, { signal })) as ModelState;
     return frame !== 0 && found.state.startsWith("download") ? { state: "unavailable", denied: true } : found;
   } catch (error) {
-    if (error instanceof CodedError && NOBODY.includes(error.code)) return { state: "unavailable" };
+    if (isNobody(error)) return { state: "unavailable", alone: { code: error.code, message: error.message } };
     throw error;
   }
 }
@@ -202,7 +205,7 @@ async function capabilities(asker: Asker, harbor: Peer, features: Flags, known: 
     found.tools = { available: tools.length > 0, count: tools.length, servers };
   } catch (error) {
     if (!(error instanceof CodedError)) throw error;
-    found.harbor = { connected: !NOBODY.includes(error.code), code: error.code, message: error.message };
+    found.harbor = { connected: !isNobody(error), code: error.code, message: error.message };
   }
   return found;
 }

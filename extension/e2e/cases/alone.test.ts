@@ -23,7 +23,13 @@ for (const inBrowser of inBrowsers) {
           }
           const { value } = (await page.run("return shown(agent.capabilities())")) as Settled;
           assert.deepEqual([value.harbor.connected, value.harbor.code], [false, "ERR_HARBOR_NOT_FOUND"]);
-          assert.deepEqual(switches(value.features), [true, true, true]);
+          assert.deepEqual([switches(value.features), value.features.agentRuns], [[false, false, false], false]);
+          // Neither Harbor's model nor one of the browser's, whatever it has a name for.
+          for (const asked of ["ai.createTextSession()", "ai.providers.list()", "agent.sessions.list()", "agent.run({ task: 'x' }).next()"]) {
+            const { code, message } = (await page.run(`return shown(${asked})`)) as Settled;
+            assert.deepEqual([code, /switch it on, or install it/.test(message ?? "")], ["ERR_HARBOR_NOT_FOUND", true], asked);
+          }
+          assert.deepEqual(await page.run("return Promise.all([ai.canCreateTextSession(), harbor.LanguageModel.availability(), harbor.LanguageModel.create().catch(({ name }) => name)])"), ["no", "unavailable", "NotSupportedError"]);
           await said(await browser.open(browser.apiUrl("options.html")), /Switch it on at (chrome:\/\/extensions|about:addons).*says how\.$/);
         },
         { alone: true },

@@ -130,7 +130,7 @@ for (const inBrowser of inBrowsers) {
         async ({ browser, site }: World) => {
           const page = await browser.open(site.url);
           const asked = (await page.run("return shown(agent.tools.list())")) as Settled;
-          assert.equal(asked.code, "ERR_BRIDGE_NOT_CONNECTED", asked.message);
+          assert.equal(asked.code, "ERR_HARBOR_NOT_FOUND", asked.message);
           const { value } = (await page.run("return shown(agent.capabilities())")) as Settled;
           assert.deepEqual([value.harbor.connected, value.tools.available], [false, false]);
           const sidebar = await browser.open(browser.harborUrl("sidebar.html"));
@@ -144,7 +144,7 @@ for (const inBrowser of inBrowsers) {
         const program = await hostIs(harbor, join(harbor.dir, "gone"));
         const page = await browser.open(site.url);
         const asked = (await page.run("return shown(agent.tools.list())")) as Settled;
-        assert.equal(asked.code, "ERR_BRIDGE_NOT_CONNECTED");
+        assert.equal(asked.code, "ERR_HARBOR_NOT_FOUND");
         assert.match(asked.message ?? "", /harbor host install/);
         await hostIs(harbor, program);
         await until("the bridge", async () => ((await page.run("return shown(agent.tools.list())")) as Settled).code === "ERR_SCOPE_REQUIRED" || undefined);

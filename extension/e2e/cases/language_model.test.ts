@@ -9,6 +9,12 @@ import { type World, inBrowsers } from "../driver/world.ts";
 const SCHEMA = "{ type: 'object', properties: { Rating: { type: 'number' } }, required: ['Rating'] }";
 const TOOL = (name: string, more = "") => `{ name: "${name}", description: "d", inputSchema: { type: "object" } ${more} }`;
 
+/** What pages see by their names. */
+const NAMES = [
+  ...["LanguageModel", "LanguageModelToolCall", "LanguageModelToolSuccess", "LanguageModelToolError", "constructor", "prompt", "promptStreaming", "append", "measureContextUsage", "clone", "destroy"],
+  ...["contextUsage", "contextWindow", "samplingMode", "oncontextoverflow"],
+];
+
 /** A page with a session in \`s\`; what becomes of \`source\`. */
 const inSession = (page: Page, source: string, options = ""): Promise<Became> => became(page, `const s = await LM.create(${options}); ${source}`);
 
@@ -32,8 +38,10 @@ for (const inBrowser of inBrowsers) {
               ours: LM.isHarbor, native: typeof window.LanguageModel === "function" && window.LanguageModel.isHarbor !== true,
               same: window.LanguageModel === harbor.LanguageModel, ai: typeof ai.createTextSession, version: harbor.version.split(".").length,
               detected: harbor.chromeAiDetected, tools: typeof LanguageModelToolCall, tag: String(LM.prototype), illegal: (await tried(() => new LM())).name,
+              // The code as it is sent has names of its own; what a page sees has those of the standard.
+              names: [LM, LanguageModelToolCall, LanguageModelToolSuccess, LanguageModelToolError].map(({ name }) => name).concat(Object.getOwnPropertyNames(LM.prototype)),
             }`);
-            assert.deepEqual(found, { ours: true, native, same: !native, ai: "function", version: 3, detected: native, tools: "function", tag: "[object LanguageModel]", illegal: "TypeError" });
+            assert.deepEqual(found, { ours: true, native, same: !native, ai: "function", version: 3, detected: native, tools: "function", tag: "[object LanguageModel]", illegal: "TypeError", names: NAMES });
             // A model, but nobody has answered; a click is needed to ask.
             assert.equal((await became(page, "return LM.availability()")).value, "downloadable");
             await names(page, [["return LM.create()", "NotAllowedError"]]);
@@ -52,6 +60,8 @@ for (const inBrowser of inBrowsers) {
             await consent.click("#deny");
             assert.equal(((await page.run("return asked")) as Became).name, "NotAllowedError");
             assert.equal(((await page.run("return joined")) as Became).name, "NotAllowedError");
+            // As create() would be at the next click: refused.
+            assert.equal((await became(page, "return LM.availability()")).value, "unavailable");
             const other = await modelPage(world, await origin(), false);
             await other.run("document.querySelector('#ask').onclick = () => { window.asked = settled(LM.create().then((s) => s.prompt('Hello'))); window.joined = settled(LM.create().then(() => 'joined')); }");
             await other.click("#ask");
@@ -86,6 +96,8 @@ for (const inBrowser of inBrowsers) {
               ["return LM.create({ initialPrompts: [{ role: 'user', content: 'x' }, { role: 'system', content: 'y' }] })", "TypeError"],
               ["return LM.create({ initialPrompts: [{ role: 'system', content: 'x' }, { role: 'system', content: 'y' }] })", "TypeError"],
               ["return LM.create({ expectedInputs: [{ type: 'audio' }] })", "NotSupportedError"],
+              ["return LM.availability({ samplingMode: 'banana' })", "TypeError"],
+              ["return LM.create({ samplingMode: null })", "TypeError"],
               ["return LM.create({ monitor() { throw new RangeError('mine'); } })", "RangeError"],
               ["return LM.create({ signal: aborting() })", "AbortError"],
               ["return LM.create({ signal: aborting(new RangeError('mine')) })", "RangeError"],
@@ -145,6 +157,29 @@ for (const inBrowser of inBrowsers) {
               ["return (await LM.create()).prompt('<refuse>')", "NotReadableError"],
               ["return (await LM.create()).prompt('<cut>')", "UnknownError"],
             ]);
+          });
+
+          await t.test("how freely a model chooses its words is an option, and goes to it as settings that all models have", async () => {
+            const page = await modelPage(world, await origin());
+            const before = echo.asked.length;
+            const modes = await page.run(`const modes = [];
+              for (const samplingMode of ["most-predictable", "predictable", "balanced", "creative", "most-creative", undefined]) {
+                const s = await (await LM.create({ samplingMode, temperature: 0.8, topK: 10 })).clone();
+                await s.prompt("x");
+                modes.push(s.samplingMode, s.temperature === undefined);
+              }
+              return modes;`);
+            assert.deepEqual(modes, ["most-predictable", true, "predictable", true, "balanced", true, "creative", true, "most-creative", true, "balanced", true]);
+            const sent = echo.asked.slice(before).map(({ temperature = null, top_p = null }) => [temperature, top_p]);
+            assert.deepEqual(sent, [[0, null], [0.4, null], [null, null], [1, null], [1, 1], [null, null]]);
+          });
+
+          await t.test("where only the system has spoken no model is asked", async () => {
+            const page = await modelPage(world, await origin());
+            const before = echo.asked.length;
+            const said = await page.run(`const s = await LM.create({ initialPrompts: [{ role: "system", content: "be brief" }] });
+              return [await s.prompt(""), await s.prompt("  "), await read(s.promptStreaming("")), await s.prompt("<roles>")]`);
+            assert.deepEqual([said, echo.asked.length - before], [["", "", [], "system user"], 1]);
           });
 
           await t.test("promptStreaming gives pieces, in order, once each", async () => {
@@ -229,6 +264,7 @@ for (const inBrowser of inBrowsers) {
             const page = await modelPage(world, await origin());
             const said = (await inSession(page, `return s.prompt("rate", { responseConstraint: ${SCHEMA} })`)).value as string;
             assert.deepEqual(JSON.parse(said), { Rating: 0 });
+            assert.equal((await inSession(page, `return s.prompt("rate", { responseConstraint: ${SCHEMA}, omitResponseConstraintInput: true })`)).value, said);
             assert.deepEqual((echo.asked.at(-1)?.response_format?.json_schema?.schema as { required: unknown }).required, ["Rating"]);
             await names(page, [
               ["const schema = {}; schema.self = schema; return (await LM.create()).prompt('x', { responseConstraint: schema })", "NotSupportedError"],
@@ -237,6 +273,8 @@ for (const inBrowser of inBrowsers) {
               // Right by the standard, and more than Harbor takes.
               ["let schema = { type: 'object' }; for (let deep = 0; deep < 600; deep += 1) schema = { type: 'object', properties: { a: schema } }; return (await LM.create()).prompt('x', { responseConstraint: schema })", "NotSupportedError"],
               ["return (await LM.create()).prompt('x', { responseConstraint: 'a' })", "TypeError"],
+              ["return (await LM.create()).prompt('x', { omitResponseConstraintInput: true })", "TypeError"],
+              ["return (await LM.create()).measureContextUsage('x', { omitResponseConstraintInput: true })", "TypeError"],
             ]);
           });
 
@@ -277,6 +315,8 @@ for (const inBrowser of inBrowsers) {
             assert.deepEqual(found, [true, true, true, true, ["contextoverflow", true], "system user", 0]);
             const full = await inSession(page, "return s.prompt('x'.repeat(20000))");
             assert.deepEqual([full.name, (full.requested ?? 0) > 4096, full.quota], ["QuotaExceededError", true, 4096]);
+            const first = await became(page, "return LM.create({ initialPrompts: [{ role: 'system', content: 'word '.repeat(9000) }] })");
+            assert.deepEqual([first.name, (first.requested ?? 0) > 4096, first.quota], ["QuotaExceededError", true, 4096]);
             // A provider that says so itself: what was said first is left out until nothing is.
             const said = await inSession(page, "await s.append('a'); let times = 0; s.oncontextoverflow = () => (times += 1); const got = await tried(() => s.prompt('<full>')); return [got.name, times]");
             assert.deepEqual(said.value, ["QuotaExceededError", 1]);

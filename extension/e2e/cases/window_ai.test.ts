@@ -88,6 +88,9 @@ for (const inBrowser of inBrowsers) {
             const list = "return [await tried(() => ai.providers.list()), await tried(() => ai.providers.getActive())]";
             const before = (await page.run(list)) as { code?: string }[];
             assert.deepEqual(before.map(({ code }) => code), ["ERR_SCOPE_REQUIRED", "ERR_SCOPE_REQUIRED"]);
+            // At once, and not at the first prompt.
+            for (const options of ["{ model: 'echo:echo' }", "{ provider: 'nobody' }"]) assert.equal((await became(page, `return ai.createTextSession(${options})`)).code, "ERR_SCOPE_REQUIRED");
+            assert.equal((await became(page, "return ai.createTextSession({ systemPrompt: 'word '.repeat(9000) })")).code, "ERR_MODEL_FAILED");
             await harbor.cli("grant", (await page.run("return origin")) as string, "model:list", "--always");
             const [listed, active] = (await page.run(list)) as { value?: any }[];
             assert.deepEqual(listed?.value, [{ id: "echo", type: "openai-compatible", name: "echo", available: true, isDefault: true, isTypeDefault: true, models: ["echo"] }]);
@@ -151,6 +154,7 @@ for (const inBrowser of inBrowsers) {
             assert.equal(await becomes("always", "always yours", whose), "ours");
             assert.equal(await becomes("never", "never yours", whose), isNative ? "native" : "none");
             assert.equal(await becomes("unavailable", "unavailable", whose), isNative ? "either" : "ours");
+            assert.equal(await page.run("return window.LanguageModel.name"), "LanguageModel");
             const used = await page.run("const s = await window.LanguageModel.create(); return [await window.LanguageModel.availability(), s instanceof window.LanguageModel, await s.prompt('Hello')]");
             assert.deepEqual(used, ["available", true, "Hello"]);
             assert.equal(await page.run("return Object.getOwnPropertyNames(window).some((name) => name.startsWith('__harbor'))"), false);

@@ -8,6 +8,7 @@ import { startChromium } from "./chromium.ts";
 import { startFirefox } from "./firefox.ts";
 import { Harbor } from "./harbor.ts";
 import { type Answers, Site } from "./site.ts";
+import { withNative } from "./with_native.ts";
 import { withPages } from "./with_pages.ts";
 
 export interface World {
@@ -25,8 +26,10 @@ export interface Options {
   registered?: boolean;
   /** What the site shows; its own page when absent. */
   page?: string | Answers;
-  /** `web-agents-api` without `harbor`. */
-  alone?: boolean;
+  /** `web-agents-api` without `harbor`; `bare`: without either. */
+  alone?: boolean | "bare";
+  /** A script that plays what this browser lacks: pages run it before `web-agents-api`'s. */
+  native?: string;
   /** `harbor` may use pages already, as if the person had said yes to the browser. */
   mayUsePages?: boolean;
   /** Makes another extension, unpacked, and gives its directory. */
@@ -35,10 +38,11 @@ export interface Options {
 
 type Name = Browser["name"];
 
-/** Starts a browser with both extensions, or `web-agents-api` alone, and others. */
-export function start(name: Name, harbor: Harbor, foreign: string[] = [], alone = false, own?: string): Promise<Browser> {
+/** Starts a browser with both extensions, `web-agents-api` alone or neither, and others. `own`, `api`: other builds of the two. */
+export function start(name: Name, harbor: Harbor, foreign: string[] = [], alone: Options["alone"] = false, own?: string, api?: string): Promise<Browser> {
   const dist = (extension: string) => join(__ROOT__, "dist", `${extension}-${name}`);
-  const built = alone ? [dist("web-agents-api")] : [own ?? dist("harbor"), dist("web-agents-api")];
+  const pages = api ?? dist("web-agents-api");
+  const built = alone === "bare" ? [] : alone ? [pages] : [own ?? dist("harbor"), pages];
   const begin = name === "chrome" ? startChromium : startFirefox;
   return begin({
     profile: profileOf(name, harbor),
@@ -66,13 +70,14 @@ async function run(name: Name, test: (world: World) => Promise<void>, options: O
     ends.push(() => site.end());
     const foreign = options.foreign === undefined ? [] : [await options.foreign(harbor, site)];
     const own = options.mayUsePages ? await withPages(name, join(harbor.dir, "harbor-with-pages")) : undefined;
+    const api = options.native === undefined ? undefined : await withNative(name, join(harbor.dir, "api-with-native"), options.native);
     const world: World = {
       harbor,
       site,
-      browser: await start(name, harbor, foreign, options.alone, own),
+      browser: await start(name, harbor, foreign, options.alone, own, api),
       async restart() {
         await world.browser.close();
-        world.browser = await start(name, harbor, foreign, options.alone, own);
+        world.browser = await start(name, harbor, foreign, options.alone, own, api);
         return world.browser;
       },
     };

@@ -26,6 +26,9 @@ export type PageRequestType = (typeof PAGE_REQUESTS)[number];
 export const PREFERENCES = ["always", "unavailable", "never"] as const;
 export type Preference = (typeof PREFERENCES)[number];
 
+/** With these codes nobody has answered: there is no Harbor, or it is not running. Any other code is an answer. */
+export const NOBODY = ["ERR_HARBOR_NOT_FOUND", "ERR_BRIDGE_NOT_CONNECTED", "ERR_VERSION_MISMATCH"] as const;
+
 /** The largest arguments of a call, in characters of JSON: with what stands around them they fit a frame of 1 MiB. */
 export const MAX_ARGS = 300_000;
 

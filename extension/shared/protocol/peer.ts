@@ -99,7 +99,8 @@ export type PeerRequest =
   | ({ type: "list" } & Asker)
   | ({ type: "call" } & CallRequest)
   | ({ type: "prompt" } & PromptRequest)
-  | ({ type: "model_state" | "providers" | "active_provider" } & Asker)
+  | ({ type: "model_state"; document: string } & Asker)
+  | ({ type: "providers" | "active_provider" } & Asker)
   | ({ type: "about" } & Asker)
   | RunsRequest;
 
@@ -161,16 +162,14 @@ export function parsePeerRequest(type: string, fields: Fields): PeerRequest {
     case "call":
       return { type, ...asker, ...parseCall(fields), progress: fields["progress"] === true };
     case "model_state":
+      return { type, ...asker, document: document_(fields["document"]) };
     case "providers":
     case "active_provider":
       return { type, ...asker };
     case "prompt":
       return { type, ...asker, ...parsePrompt(fields) };
-    case "request_permissions": {
-      const { document, gesture } = fields;
-      if (typeof document !== "string" || document === "" || document.length > 128) throw wrong("document", "an id");
-      return { type, ...asker, document, gesture: parseGesture(gesture), ...parseWish(fields) };
-    }
+    case "request_permissions":
+      return { type, ...asker, document: document_(fields["document"]), gesture: parseGesture(fields["gesture"]), ...parseWish(fields) };
     default:
       throw new CodedError("ERR_INVALID_REQUEST", "there is no request of this type");
   }
@@ -246,6 +245,11 @@ function isAskable(value: unknown): value is string {
 
 function origin(value: unknown): string {
   if (typeof value !== "string" || !isPageOrigin(value)) throw wrong("origin", "the origin of a page over https, or of this machine");
+  return value;
+}
+
+function document_(value: unknown): string {
+  if (typeof value !== "string" || value === "" || value.length > 128) throw wrong("document", "an id");
   return value;
 }
 

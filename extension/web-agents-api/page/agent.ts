@@ -4,8 +4,11 @@
 // anything: the background does.
 
 import { CapturedPromise, freeze, stringify } from "./builtins.ts";
+import { callAlone, capabilities, listTools } from "./alone.ts";
 import { ask } from "./channel.ts";
+import { signalIn } from "./endings.ts";
 import { failure } from "./errors.ts";
+import { isOwn } from "./own_tools.ts";
 import { runOf } from "./run.ts";
 import { sessions } from "./sessions.ts";
 import { MAX_ARGS, MAX_DEPTH, isDeep } from "../../shared/protocol/page.ts";
@@ -38,6 +41,7 @@ interface Call {
 function callTool(call: Call | undefined): Promise<unknown> {
   try {
     const { tool, args, signal, onProgress } = call ?? {};
+    if (isOwn(tool)) return callAlone(tool, textOf(args), signalIn({ signal }));
     return ask("call", { tool, args: textOf(args), progress: typeof onProgress === "function" }, { signal, onProgress });
   } catch (error) {
     return rejected(error);
@@ -63,9 +67,9 @@ function requestPermissions(wish: Wish | undefined): Promise<unknown> {
 export const agent = freeze({
   requestPermissions: freeze((wish?: Wish) => requestPermissions(wish)),
   permissions: freeze({ list: freeze(() => ask("permissions", {})) }),
-  capabilities: freeze(() => ask("capabilities", {})),
+  capabilities: freeze(() => capabilities()),
   tools: freeze({
-    list: freeze(() => ask("list", {})),
+    list: freeze(() => listTools()),
     call: freeze((call?: Call) => callTool(call)),
   }),
   run: freeze((options?: unknown) => runOf(options)),

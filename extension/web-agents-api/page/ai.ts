@@ -2,13 +2,14 @@
 //
 // Owns these objects. Must never use a built-in that is not its own copy.
 
-import { apply, freeze, native, newId } from "./builtins.ts";
+import { freeze, native, newId } from "./builtins.ts";
 import { ask } from "./channel.ts";
-import { Conversation, streamed } from "./conversation.ts";
+import { Conversation, heldBy, streamed } from "./conversation.ts";
 import { Ending, signalIn } from "./endings.ts";
 import { failure, rejected } from "./errors.ts";
 import { type Message, draftsOf, messagesOf } from "./input.ts";
 import { joined } from "./lists.ts";
+import { type Speaking, WORDS, type Word, nativeConversation, nativeWord } from "./native_model.ts";
 import { ready, stateNow } from "./readiness.ts";
 import type { Wishes } from "./turn.ts";
 
@@ -19,9 +20,6 @@ type Token = { type: "token"; token: string } | { type: "done" } | { type: "erro
 
 const NO_TOOLS = { declared: [], execute: undefined };
 const TEXT_ONLY = { image: false, toolResponse: false, toolCall: false };
-
-/** What the standard of 2024 called the states. */
-const WORDS = { available: "readily", downloadable: "after-download", downloading: "after-download", unavailable: "no" } as const;
 
 const invalid = (message: string): Error => failure("ERR_INVALID_REQUEST", message);
 
@@ -35,7 +33,7 @@ function coded<T>(work: () => T): T {
   }
 }
 
-function sessionOf(conversation: Conversation, life: Ending): object {
+function sessionOf(conversation: Speaking, life: Ending): object {
   const turn = (text: unknown, options: unknown) => {
     if (typeof text !== "string") throw invalid("a prompt must be a text");
     const ending = new Ending(life.signal, coded(() => signalIn(fieldsOf(options))));
@@ -66,7 +64,8 @@ function sessionOf(conversation: Conversation, life: Ending): object {
     }),
     clone: freeze(async () => {
       life.check();
-      return sessionOf(conversation.copy(), new Ending(undefined));
+      const own = new Ending(undefined);
+      return sessionOf(await conversation.copy(own), own);
     }),
     destroy: freeze(() => {
       if (!life.isEnded) life.end(failure("ERR_CANCELLED", "the session was destroyed"));
@@ -111,23 +110,31 @@ async function session(options: unknown, wishes: (fields: Fields) => Wishes): Pr
   const drafts = coded(() => (initialPrompts === undefined ? [] : draftsOf(initialPrompts, TEXT_ONLY, first.length === 0)));
   const life = new Ending(coded(() => signalIn(fields)));
   life.check();
-  const { window } = await ready(false, life, () => undefined);
-  const history = joined(first, await messagesOf(drafts));
+  // Refused at once, and not at the first prompt: who names a model has to be allowed to know of it.
+  if (wished.model !== undefined || wished.provider !== undefined) await ask("active_provider", {}, { signal: life.signal });
+  const before = await stateNow();
+  life.check();
+  const said = joined(first, await messagesOf(drafts));
+  if (before.alone !== undefined) return sessionOf(await alone(before.alone, said, life), life);
+  const { window } = await ready(false, life, () => undefined, before);
+  const history = heldBy(window ?? Infinity, said);
   return sessionOf(new Conversation(NO_TOOLS, wished, window ?? Infinity, history), life);
 }
 
+/** Without Harbor it is the browser's own model; where there is none either, how Harbor is to be had. */
+async function alone({ code, message }: { code: string; message: string }, said: readonly Message[], life: Ending): Promise<Speaking> {
+  const found = await nativeConversation(said, life);
+  if (found === undefined) throw failure(code, message);
+  return found;
+}
+
+/** Of the person's models. */
 const word = async () => WORDS[(await stateNow()).state];
 
-/** Whether the browser has a model of its own, that can be used. */
-async function nativeWord(): Promise<string> {
-  const Native = native.LanguageModel as { availability?: unknown } | undefined;
-  if (typeof Native?.availability !== "function") return "no";
-  try {
-    const state = (await apply(Native.availability, Native, [])) as keyof typeof WORDS;
-    return WORDS[state] ?? "no";
-  } catch {
-    return "no";
-  }
+/** Of what a text session would be made of. */
+async function wordOfAny(): Promise<Word> {
+  const { state, alone } = await stateNow();
+  return alone === undefined ? WORDS[state] : await nativeWord();
 }
 
 async function best(): Promise<"harbor" | "chrome" | null> {
@@ -137,10 +144,10 @@ async function best(): Promise<"harbor" | "chrome" | null> {
 
 /** What pages find as `window.ai`. */
 export const ai = freeze({
-  canCreateTextSession: freeze(word),
+  canCreateTextSession: freeze(wordOfAny),
   createTextSession: freeze((options?: unknown) => session(options, wishesOf)),
   languageModel: freeze({
-    capabilities: freeze(async () => ({ available: await word() })),
+    capabilities: freeze(async () => ({ available: await wordOfAny() })),
     // Providers have no topK in common; it is left out.
     create: freeze((options?: unknown) => session(options, ({ temperature }) => wishesOf({ temperature }))),
   }),

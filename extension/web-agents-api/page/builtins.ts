@@ -39,6 +39,8 @@ export const CapturedBytes = Uint8Array;
 export const CapturedCanvas = OffscreenCanvas;
 export const bitmapOf = createImageBitmap as (source: ImageBitmapSource) => Promise<ImageBitmap>;
 export const toBase64 = btoa;
+export const trim = uncurry(String.prototype.trim);
+export const startsWith = uncurry(String.prototype.startsWith as (this: string, start: string) => boolean);
 export const newId = crypto.randomUUID.bind(crypto);
 export const later = setTimeout as (call: () => void, ms: number) => unknown;
 
@@ -72,6 +74,9 @@ export const enqueue = uncurry(Controller.prototype.enqueue);
 export const closeStream = uncurry(Controller.prototype.close);
 export const failStream = uncurry(Controller.prototype.error);
 
+export const readerOf = uncurry(ReadableStream.prototype.getReader as (this: ReadableStream<unknown>) => ReadableStreamDefaultReader<unknown>);
+export const readFrom = uncurry(ReadableStreamDefaultReader.prototype.read as (this: ReadableStreamDefaultReader<unknown>) => Promise<ReadableStreamReadResult<unknown>>);
+
 export const bytesOf = uncurry(Blob.prototype.arrayBuffer);
 export const sizeOf = uncurry(getter<Blob, number>(Blob.prototype, "size"));
 export const mediaTypeOf = uncurry(getter<Blob, string>(Blob.prototype, "type"));
@@ -85,10 +90,13 @@ export const sourceOf = uncurry(getter<RegExp, string>(RegExp.prototype, "source
 
 export const self_ = window;
 export const document_ = document;
+export const { host } = location;
 
 /** What the browser has itself, if anything. */
 export const native = {
   LanguageModel: (window as { LanguageModel?: unknown }).LanguageModel,
   QuotaExceededError: (window as { QuotaExceededError?: unknown }).QuotaExceededError,
+  /** Where the browser keeps the tools of pages, and runs them. */
+  tools: (document as { modelContext?: unknown }).modelContext,
   modelContext: "modelContext" in document ? ("document" as const) : "modelContext" in navigator ? ("navigator" as const) : null,
 };

@@ -3,16 +3,17 @@
 // Owns the history, which is in the page: a background that the browser ends loses nothing of it. Both windows onto models,
 // `LanguageModel` and `window.ai`, are made of it. Must never hold more than was said and answered to the end.
 
-import { CapturedPromise, then } from "./builtins.ts";
+import { CapturedPromise, then, trim } from "./builtins.ts";
 import { Ending } from "./endings.ts";
 import { failure } from "./errors.ts";
 import { type Draft, type Message, estimateOf, messagesOf } from "./input.ts";
 import { add, joined, placeOf } from "./lists.ts";
+import type { Speaking } from "./native_model.ts";
 import { type Filled, filled } from "./streams.ts";
 import type { Tools } from "./tools.ts";
 import { type Said, Turn, type Wishes } from "./turn.ts";
 
-export class Conversation {
+export class Conversation implements Speaking {
   readonly tools: Tools;
   readonly wishes: Wishes;
   /** How many tokens the model looks at; Infinity where nobody knows. */
@@ -59,7 +60,7 @@ export class Conversation {
   prompt(drafts: readonly Draft[], wishes: Wishes, ending: Ending, heard?: (text: string) => void, begun?: (turn: Turn) => void): Promise<Said> {
     return this.#next(ending, async () => {
       const input = await messagesOf(drafts);
-      // Nothing was said at all: no model is asked.
+      // Nothing was said at all, or only by the system: no model is asked, which some would answer with nothing and others with an error.
       if (isSilent(this.#history) && isSilent(input)) return { messages: [], text: "", calls: [], usage: 0 };
       const turn = new Turn(this.tools, { ...this.wishes, ...wishes }, ending, heard);
       begun?.(turn);
@@ -133,7 +134,17 @@ export class Conversation {
   }
 }
 
-const isSilent = (messages: readonly Message[]): boolean => placeOf(messages, ({ content, toolCalls }) => content !== "" || toolCalls !== undefined) < 0;
+function isSilent(messages: readonly Message[]): boolean {
+  const isSaid = ({ role, content, toolCalls }: Message) => role !== "system" && (toolCalls !== undefined || typeof content !== "string" || trim(content) !== "");
+  return placeOf(messages, isSaid) < 0;
+}
+
+/** What a session begins with; throws where the model's window does not hold it. */
+export function heldBy(window: number, first: Message[]): Message[] {
+  const needed = estimateOf(first);
+  if (needed > window) throw full(needed, window);
+  return first;
+}
 
 function full(requested: number, quota: number): Error {
   return failure("ERR_MODEL_FAILED", "the input is larger than the model's window", { cause: "context_full", requested, quota });
@@ -141,7 +152,7 @@ function full(requested: number, quota: number): Error {
 
 /** A prompt as a stream of what `put` makes of each piece. `last` says what comes at the end. */
 export function streamed<T>(
-  conversation: Conversation,
+  conversation: Speaking,
   drafts: readonly Draft[],
   wishes: Wishes,
   ending: Ending,

@@ -16,15 +16,15 @@ import {
   parse,
   sourceOf,
   then,
-  toStringTag,
 } from "./builtins.ts";
-import { Conversation, streamed } from "./conversation.ts";
+import { Conversation, heldBy, streamed } from "./conversation.ts";
 import { Ending, signalIn } from "./endings.ts";
 import { domError, rejected, shown, standardError, wrong } from "./errors.ts";
 import { type Draft, type Expected, draftsOf, estimateOf, expectedOf, messagesOf } from "./input.ts";
 import { joined, mapped, placeOf, sequence } from "./lists.ts";
 import { type Availability, isBlind, ready, stateNow } from "./readiness.ts";
-import { type Call, LanguageModelToolCall, type Tools, toolsOf } from "./tools.ts";
+import { type SamplingMode, samplingModeOf, settingsOf } from "./sampling.ts";
+import { type Call, LanguageModelToolCall, type Tools, named, toolsOf } from "./tools.ts";
 import type { Said, Wishes } from "./turn.ts";
 
 type Fields = { [name: string]: unknown };
@@ -34,25 +34,31 @@ const OURS = {};
 
 const SCHEMA_TYPES = ["object", "array", "string", "number", "integer", "boolean", "null"];
 
+/** What a session is all its life, and its copies. */
+interface Kind {
+  expected: Expected;
+  mode: SamplingMode;
+}
+
 /** What `create` and `availability` are told. */
-interface Wanted {
+interface Wanted extends Kind {
   expected: Expected & { isPossible: boolean };
   tools: Tools;
 }
 
 export class LanguageModel extends CapturedEventTarget {
   readonly #conversation: Conversation;
-  readonly #expected: Expected;
+  readonly #kind: Kind;
   /** Aborts when the session ends. */
   readonly #life: Ending;
   #hasBegun = false;
   #handler: unknown = null;
 
-  constructor(ours?: unknown, conversation?: Conversation, expected?: Expected, life?: Ending) {
+  constructor(ours?: unknown, conversation?: Conversation, kind?: Kind, life?: Ending) {
     super();
     if (ours !== OURS) throw wrong("Illegal constructor");
     this.#conversation = conversation as Conversation;
-    this.#expected = expected as Expected;
+    this.#kind = kind as Kind;
     this.#life = life as Ending;
     this.#hasBegun = !this.#conversation.isEmpty;
     this.#conversation.onOverflow = () => dispatchTo(this, new CapturedEvent("contextoverflow"));
@@ -113,7 +119,7 @@ export class LanguageModel extends CapturedEventTarget {
       wishesOf(fields);
       const ending = new Ending(this.#life.signal, signalIn(fields));
       ending.check();
-      return standardly(measured(draftsOf(input, this.#expected, true), ending));
+      return standardly(measured(draftsOf(input, this.#kind.expected, true), ending));
     } catch (error) {
       return rejected(error);
     }
@@ -124,7 +130,7 @@ export class LanguageModel extends CapturedEventTarget {
       this.#life.check();
       const life = new Ending(signalIn(fieldsOf(options)));
       life.check();
-      const copy = new LanguageModel(OURS, this.#conversation.copy(), this.#expected, life);
+      const copy = new LanguageModel(OURS, this.#conversation.copy(), this.#kind, life);
       // Later, as everywhere: who aborts at once gets no session.
       return standardly(unlessEnded(copy, life, this.#life));
     } catch (error) {
@@ -144,6 +150,10 @@ export class LanguageModel extends CapturedEventTarget {
     return this.#conversation.window;
   }
 
+  get samplingMode(): SamplingMode {
+    return this.#kind.mode;
+  }
+
   get oncontextoverflow(): unknown {
     return this.#handler;
   }
@@ -156,7 +166,7 @@ export class LanguageModel extends CapturedEventTarget {
   #read(input: unknown, options: unknown): { drafts: Draft[]; wishes: Wishes; ending: Ending } {
     const fields = fieldsOf(options);
     const wishes = wishesOf(fields);
-    const drafts = draftsOf(input, this.#expected, !this.#hasBegun);
+    const drafts = draftsOf(input, this.#kind.expected, !this.#hasBegun);
     const ending = new Ending(this.#life.signal, signalIn(fields));
     ending.check();
     this.#hasBegun ||= drafts.length > 0;
@@ -164,7 +174,7 @@ export class LanguageModel extends CapturedEventTarget {
   }
 }
 
-defineProperty(LanguageModel.prototype, toStringTag, { __proto__: null, value: "LanguageModel", configurable: true } as PropertyDescriptor);
+named(LanguageModel, "LanguageModel");
 // So that a page can tell that this is not the browser's own.
 defineProperty(LanguageModel, "isHarbor", shown(true));
 
@@ -172,6 +182,8 @@ defineProperty(LanguageModel, "isHarbor", shown(true));
 class CreateMonitor extends CapturedEventTarget {
   ondownloadprogress: unknown = null;
 }
+
+named(CreateMonitor, "CreateMonitor");
 
 function fieldsOf(options: unknown): Fields {
   if (options === undefined || options === null) return {};
@@ -181,7 +193,8 @@ function fieldsOf(options: unknown): Fields {
 
 function wantedOf(options: Fields): Wanted {
   const expected = expectedOf(options);
-  return { expected, tools: toolsOf(options["tools"], expected.toolCall) };
+  // `temperature` and `topK` are for extensions alone, and are ignored beside it, as everywhere.
+  return { expected, tools: toolsOf(options["tools"], expected.toolCall), mode: samplingModeOf(options["samplingMode"]) };
 }
 
 async function availabilityFor({ isPossible, image }: Wanted["expected"]): Promise<Availability> {
@@ -190,7 +203,8 @@ async function availabilityFor({ isPossible, image }: Wanted["expected"]): Promi
 }
 
 async function created(options: Fields): Promise<LanguageModel> {
-  const { expected, tools } = wantedOf(options);
+  const wanted = wantedOf(options);
+  const { expected, tools, mode } = wanted;
   const { initialPrompts, monitor } = options;
   const prompts = initialPrompts === undefined ? [] : sequence(initialPrompts);
   if (prompts === undefined) throw wrong("initialPrompts must be a sequence of messages");
@@ -200,9 +214,9 @@ async function created(options: Fields): Promise<LanguageModel> {
   const progress = progressOf(monitor);
   if (!expected.isPossible) throw domError("NotSupportedError", "no model of the person accepts or gives this");
   const { window } = await unlessEnded(ready(expected.image, life, progress), life);
-  const history = await messagesOf(drafts);
+  const history = heldBy(window ?? Infinity, await messagesOf(drafts));
   life.check();
-  return new LanguageModel(OURS, new Conversation(tools, {}, window ?? Infinity, history), expected, life);
+  return new LanguageModel(OURS, new Conversation(tools, settingsOf(mode), window ?? Infinity, history), wanted, life);
 }
 
 /** What is told how far it is. Throws what the page's function throws. */
@@ -220,7 +234,8 @@ function progressOf(monitor: unknown): (loaded: number) => void {
 
 /** What else a prompt is told. */
 function wishesOf(options: Fields): Wishes {
-  const { responseConstraint: constraint } = options;
+  const { responseConstraint: constraint, omitResponseConstraintInput: omit } = options;
+  if (constraint === undefined && omit) throw wrong("omitResponseConstraintInput takes a responseConstraint");
   if (constraint === undefined) return {};
   if (typeof constraint !== "object" || constraint === null) throw wrong("responseConstraint must be an object");
   if (isRegExp(constraint)) throw domError("NotSupportedError", "no model of the person can be constrained by a regular expression");

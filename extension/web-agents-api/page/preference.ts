@@ -49,7 +49,7 @@ function eitherOf(native: Model, ours: Model): Model {
     const state = await nativeAvailability(options).catch(() => "unavailable");
     return { isNative: state !== "unavailable", state };
   };
-  return class LanguageModel {
+  class Either {
     static readonly isHarbor = true;
 
     static async availability(options?: unknown): Promise<string> {
@@ -64,5 +64,7 @@ function eitherOf(native: Model, ours: Model): Model {
     static [Symbol.hasInstance](value: unknown): boolean {
       return [native, ours].some((one) => value instanceof (one as unknown as new () => object));
     }
-  };
+  }
+  Object.defineProperty(Either, "name", { value: "LanguageModel", configurable: true });
+  return Either;
 }

@@ -6,6 +6,7 @@ import { CapturedPromise, later, then } from "./builtins.ts";
 import { type Asked, ask, begin } from "./channel.ts";
 import type { Ending } from "./endings.ts";
 import { failure } from "./errors.ts";
+import { isAlone } from "./alone.ts";
 
 export type Availability = "unavailable" | "downloadable" | "downloading" | "available";
 
@@ -14,6 +15,8 @@ export interface ModelState {
   state: Availability;
   /** Why it is unavailable: the person has said no. */
   denied?: boolean;
+  /** Nobody has answered: there is no Harbor. What there is to do. */
+  alone?: { code: string; message: string };
   /** How many tokens the model looks at, where that is known. */
   window?: number;
   /** False where it is known to see no images. */
@@ -25,17 +28,18 @@ export async function stateNow(): Promise<ModelState> {
   try {
     return (await ask("model_state", {})) as ModelState;
   } catch (error) {
-    if ((error as { code?: unknown }).code === "ERR_RATE_LIMITED") throw error;
-    return { state: "unavailable" };
+    const { code, message } = error as { code: string; message: string };
+    if (code === "ERR_RATE_LIMITED") throw error;
+    return isAlone(error) ? { state: "unavailable", alone: { code, message } } : { state: "unavailable" };
   }
 }
 
 /** Whether a session that is to see images is out of the question. */
 export const isBlind = (state: ModelState, image: boolean): boolean => image && state.vision === false;
 
-/** Comes to the model, by a question where it takes one. `progress` hears 0, and 1 when it is there. */
-export async function ready(image: boolean, ending: Ending, progress: (loaded: number) => void): Promise<ModelState> {
-  const before = await stateNow();
+/** Comes to the model, by a question where it takes one. `progress` hears 0, and 1 when it is there. `known`: how it was a moment ago. */
+export async function ready(image: boolean, ending: Ending, progress: (loaded: number) => void, known?: ModelState): Promise<ModelState> {
+  const before = known ?? (await stateNow());
   ending.check();
   refuse(before, image);
   progress(0);

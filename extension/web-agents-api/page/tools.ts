@@ -80,8 +80,9 @@ function textOf(result: unknown): string {
   return stringify(result) ?? "undefined";
 }
 
-/** Shows as `name` where somebody looks. */
-function named(Class: { prototype: object }, name: string): void {
+/** Shows as `name` where somebody looks: the code as it is sent has names of its own. */
+export function named(Class: { prototype: object }, name: string): void {
+  defineProperty(Class, "name", { __proto__: null, value: name, configurable: true } as PropertyDescriptor);
   defineProperty(Class.prototype, toStringTag, { __proto__: null, value: name, configurable: true } as PropertyDescriptor);
 }
 

@@ -1,0 +1,56 @@
+// What a page has without Harbor: what the browser could do for it by itself.
+//
+// Owns what `capabilities()` says then. No grant is asked for, and none is kept. Must never answer for Harbor while it is there, and what
+// the person has switched off stays off.
+
+import { ask } from "./channel.ts";
+import { failure } from "./errors.ts";
+import { placeOf } from "./lists.ts";
+import { nativeWord } from "./native_model.ts";
+import { callOwn, hasOwnTools, ownTools } from "./own_tools.ts";
+import { NOBODY } from "../../shared/protocol/page.ts";
+
+interface Found {
+  harbor: { connected: boolean };
+  tools: { available: boolean; count: number; servers: string[] };
+  model: { available: boolean };
+  features: { [feature: string]: boolean };
+}
+
+/** Whether nobody was there to answer. */
+export const isAlone = (error: unknown): boolean => placeOf(NOBODY, (code) => code === (error as { code?: unknown } | null)?.code) >= 0;
+
+/** What works now, with Harbor or without. */
+export async function capabilities(): Promise<Found> {
+  const found = (await ask("capabilities", {})) as Found;
+  if (found.harbor.connected) return found;
+  const { features } = found;
+  const word = features["textGeneration"] ? await nativeWord() : "no";
+  features["textGeneration"] = word !== "no";
+  features["toolAccess"] = features["toolAccess"] === true && hasOwnTools;
+  features["toolCalling"] = features["toolCalling"] === true && hasOwnTools;
+  features["agentRuns"] = false;
+  found.model = { available: word === "readily" };
+  if (!features["toolAccess"]) return found;
+  const tools = await ownTools();
+  found.tools = { available: tools.length > 0, count: tools.length, servers: tools[0] === undefined ? [] : [tools[0].serverId] };
+  return found;
+}
+
+/** The person's tools; without Harbor the page's own, where the browser keeps such. */
+export async function listTools(): Promise<unknown> {
+  try {
+    return await ask("list", {});
+  } catch (error) {
+    if (!hasOwnTools || !isAlone(error)) throw error;
+    return await ownTools();
+  }
+}
+
+/** A tool of the page's own. */
+export async function callAlone(tool: string, args: string, signal: AbortSignal | undefined): Promise<unknown> {
+  const { harbor, features } = await capabilities();
+  if (harbor.connected) throw failure("ERR_TOOL_NOT_FOUND", "with Harbor these are the person's tools; the page calls its own by its modelContext");
+  if (!features["toolCalling"]) throw failure("ERR_FEATURE_DISABLED", "the person has switched toolCalling off");
+  return await callOwn(tool, args, signal);
+}
