@@ -165,7 +165,7 @@ fn what_stands_in_the_session_is_heard_also_where_the_model_is_not_sent_it_any_m
     });
     scene.say("look").unwrap();
     // The window holds no more than the last of these.
-    scene.bridge.call("llm_set_model", &json!({"model": "p:m", "context_window": 2048})).unwrap();
+    scene.bridge.call("llm_set_model_options", &json!({"model": "p:m", "context_window": 2048})).unwrap();
     for at in 0..3 {
         scene.say(&format!("note {at} {}", "much ".repeat(400))).unwrap();
     }
