@@ -20,7 +20,11 @@ use harbor_policy::sampling;
 use super::Link;
 
 /// The methods that may be passed on, and MCP's capability for each.
-const METHODS: &[(&str, &str)] = &[(sampling::METHOD, "sampling"), ("elicitation/create", "elicitation")];
+const METHODS: &[(&str, &str)] = &[(sampling::METHOD, "sampling"), (FORM, "elicitation")];
+
+/// So many forms may a server put to the person during one call; each further one is cancelled at once.
+const MOST_FORMS: u32 = 16;
+const FORM: &str = "elicitation/create";
 
 /// JSON-RPC's number for what the client did not want, in MCP.
 pub const REJECTED: i64 = -1;
@@ -31,6 +35,8 @@ pub struct Answerer {
     capabilities: Option<Rc<str>>,
     methods: Rc<[&'static str]>,
     on_question: Rc<dyn Fn(Question)>,
+    /// The forms of this call so far.
+    forms: Rc<Cell<u32>>,
     /// Answers for the party what the server asks of a model.
     model: Option<Rc<dyn Fn(Question)>>,
 }
@@ -49,6 +55,7 @@ impl Answerer {
             capabilities,
             methods: methods.into(),
             on_question,
+            forms: Rc::default(),
             model: None,
         })
     }
@@ -56,8 +63,13 @@ impl Answerer {
     /// A party for which `model` answers what a server asks of a model, unless the party does so itself.
     #[must_use]
     pub fn with_model(party: Option<Self>, model: impl Fn(Question) + 'static) -> Self {
-        let nobody =
-            || Self { capabilities: None, methods: [].into(), on_question: Rc::new(drop), model: None };
+        let nobody = || Self {
+            capabilities: None,
+            methods: [].into(),
+            on_question: Rc::new(drop),
+            forms: Rc::default(),
+            model: None,
+        };
         Self { model: Some(Rc::new(model)), ..party.unwrap_or_else(nobody) }
     }
 
@@ -75,6 +87,9 @@ impl Answerer {
     }
 
     pub(super) fn ask(&self, question: Question) {
+        if question.method == FORM && self.forms.replace(self.forms.get().saturating_add(1)) >= MOST_FORMS {
+            return;
+        }
         match &self.model {
             Some(model) if !self.methods.contains(&question.method) => model(question),
             _ => (self.on_question)(question),
@@ -151,7 +166,7 @@ impl Drop for Question {
 #[must_use]
 pub fn nobody_answers(method: &str) -> AskAnswer<'static> {
     match method {
-        "elicitation/create" => AskAnswer::Result("{\"action\":\"cancel\"}".into()),
+        FORM => AskAnswer::Result("{\"action\":\"cancel\"}".into()),
         _ => AskAnswer::Refused {
             code: REJECTED,
             message: format!("the client that made this call does not answer {method}").into(),
@@ -182,6 +197,28 @@ mod tests {
         let nested =
             Answerer::new(&Json::from_valid(r#"{"elicitation":{"sampling":{}}}"#.into()), drop).unwrap();
         assert_eq!(nested.takes("sampling/createMessage"), None);
+    }
+
+    #[test]
+    fn a_server_puts_so_many_forms_to_the_person_and_no_more() {
+        let asked = Rc::new(Cell::new(0));
+        let count = asked.clone();
+        let answerer = Answerer::new(&Json::from_valid(r#"{"elicitation":{}}"#.into()), move |_| {
+            count.set(count.get() + 1);
+        })
+        .unwrap();
+        let question = |method| Question {
+            method,
+            params: Json::from_valid("{}".into()),
+            until: Instant::now(),
+            link: Weak::new(),
+            server: 0,
+            call: 0,
+            ask: 0,
+            answered: Cell::new(false),
+        };
+        (0..MOST_FORMS + 5).for_each(|_| answerer.ask(question(FORM)));
+        assert_eq!(asked.get(), MOST_FORMS);
     }
 
     #[test]
