@@ -13,7 +13,7 @@ const PAGE = `<!doctype html><meta charset=utf-8><title>Asks</title><label>Passw
     fetch("/early").then((answer) => answer.text()).then((text) => done(text));
     async function ask() {
       for (const n of [1, 2]) await (await fetch("/api", { method: "POST", body: JSON.stringify({ n, password: "hunter2" }) })).json();
-      await fetch("http://blocked.localhost:" + location.port + "/api", { method: "POST", body: "elsewhere" }).catch(() => 0);
+      await fetch("http://blocked.localhost:" + location.port + "/elsewhere", { method: "POST", body: "elsewhere" }).catch(() => 0);
       await (await fetch("/large")).text();
       await (await fetch("/bytes")).arrayBuffer();
       const request = new XMLHttpRequest();
@@ -74,6 +74,8 @@ for (const inBrowser of inBrowsers) {
             const body = async (index: number | undefined, part?: string) => (await agent.do("network_body", { index, ...(part === undefined ? {} : { part }) })).text;
             const [first, second, ...others] = await indexOf(/POST \S+\/api/);
             assert.deepEqual(others, []);
+            // What went to a place that the session may not use is not told of.
+            assert.doesNotMatch((await agent.do("network_requests")).text, /elsewhere/);
             assert.ok((await body(first)).includes('{"answer":3,"password":"') && (await body(second)).includes('{"answer":4,"password":"'));
             const sent = await body(second, "request");
             assert.ok(sent.includes('{"n":2,"password":"') && !sent.includes("hunter2") && !(await body(first)).includes("hunter2"), sent);
