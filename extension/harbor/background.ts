@@ -36,6 +36,7 @@ import { Approvals } from "./approvals.ts";
 import { Asking } from "./asking.ts";
 import { Badge } from "./badge.ts";
 import { ClosedTabs } from "./browser/closed_tabs.ts";
+import { Numbers } from "./browser/numbers.ts";
 import { BrowserSource, type SiteWish } from "./browser/source.ts";
 import { BrowserTools } from "./browser/switch.ts";
 import { parseSite } from "./beside.ts";
@@ -44,6 +45,7 @@ import { OWN_PORT } from "./own.ts";
 import { offerAsking } from "./page/menu.ts";
 import { consentHandler } from "./consent/handler.ts";
 import { LeftOut } from "./left_out.ts";
+import { PERMITS } from "./page_in_tabs.ts";
 import { parseFlagsAnswer } from "./page_flags.ts";
 import { peerHandler, stateForPeer } from "./peer.ts";
 import { Sidebars } from "./sidebar/serve.ts";
@@ -56,6 +58,7 @@ const NATIVE_HOST = "harbor_bridge";
 const MOST_OPEN = 1_000;
 
 const tabs = new GrantedTabs(sessionStore);
+const numbers = new Numbers(sessionStore);
 const closedTabs = new ClosedTabs(sessionStore);
 const leftOut = new LeftOut(sessionStore);
 
@@ -92,7 +95,7 @@ const sidebars = new Sidebars(bridge, {
   openOptions: async () => void (await tellExtension(__WEB_AGENTS_API_ID__, { ask: "options" })),
   pageFlags: async (change) => parseFlagsAnswer(await tellExtension(__WEB_AGENTS_API_ID__, { ask: "flags", ...change }).catch(() => undefined)),
 });
-const browserTools = new BrowserTools(new BrowserSource(bridge, browserName === "chrome" ? "Chromium" : "Firefox", askAboutSite, sessionStore, closedTabs), localStore, (view) => sidebars.tellBrowser(view));
+const browserTools = new BrowserTools(new BrowserSource(bridge, browserName === "chrome" ? "Chromium" : "Firefox", askAboutSite, numbers, closedTabs), localStore, (view) => sidebars.tellBrowser(view));
 const CHAT_PAGE = "sidebar.html#chat/";
 const notices = new TurnNotices(bridge, (session, end) => notify(CHAT_PAGE + session, end === "answered" ? "Your chat has an answer" : "Your chat could not be answered", "Click to read it."));
 const badge = new Badge({ siteIn, store: sessionStore, mark: markButton, markAll: markEverywhere });
@@ -141,7 +144,7 @@ onForeignPort((port) => {
     port.disconnect();
     return;
   }
-  const parts = { closedTabs, bridge, asking, leftOut, noteTab: (tab: number) => tabs.note(tab), after, acted: () => sidebars.acted() };
+  const parts = { closedTabs, inTabs: { permits: PERMITS, numbers }, bridge, asking, leftOut, noteTab: (tab: number) => tabs.note(tab), after, acted: () => sidebars.acted() };
   const push = answer(port, peerHandler(parts), { open: MOST_OPEN });
   const tellState = () => push("bridge", { ...stateForPeer(bridge.state) });
   peers.add(tellState);

@@ -11,6 +11,7 @@ import type { Asking, Matter } from "./asking.ts";
 import { INERT_MS, inertFor, mayAllow, pressed, stirred } from "./consent/inert.ts";
 import { isLeftIn, onceButton, placeWords, stateWords, wishWords } from "./consent/words.ts";
 import type { Decision } from "./grants.ts";
+import { Numbers } from "./browser/numbers.ts";
 import { parseOnceSeconds } from "./once.ts";
 import { peerHandler } from "./peer.ts";
 import { viewOfBridge } from "./sidebar/serve.ts";
@@ -200,11 +201,13 @@ const CONTEXT = { signal: new AbortController().signal, progress: () => undefine
 const ASKER = { origin: "https://a.example", tab: 3 };
 const nobody = () => Promise.reject(new Error("nobody is to be asked"));
 const noAsking = { ask: nobody };
+const NO_TABS = { permits: { readSite: nobody, usePages: nobody }, numbers: new Numbers({ get: async () => undefined, set: async () => undefined }) };
 /** What else is noted, and was left out before. */
 const noted = (left: string[] = [], notes: unknown[] = []) => ({
   noteTab: async () => undefined,
   after: () => () => undefined,
   acted: () => undefined,
+  inTabs: NO_TABS,
   leftOut: { of: async () => left, note: async (...note: unknown[]) => void notes.push(note) },
 });
 

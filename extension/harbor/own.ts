@@ -5,6 +5,7 @@
 import type { Approval } from "../shared/protocol/generated/messages.ts";
 import type { Scope } from "../shared/protocol/peer.ts";
 import type { Decision } from "./grants.ts";
+import type { Lack } from "./page_scopes.ts";
 import type { PartChange } from "./sidebar/diff.ts";
 
 /** The name of the port. */
@@ -74,6 +75,8 @@ export interface QuestionView {
   named: boolean;
   /** How long "once" holds; absent where that is not known. */
   onceSeconds?: number;
+  /** What the browser has to be asked for besides, at the person's yes. */
+  lack?: Lack;
   /** Where it is about models: the one that would be used; `none`: there is none yet. */
   model?: AskedModel | "none";
   /** A question about this one call, and nothing else. */

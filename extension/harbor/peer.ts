@@ -17,19 +17,23 @@ import {
   type ListAnswer,
   type PeerRequest,
   type PermissionsRequest,
+  type PermissionsView,
+  isOfModels,
   isOfTools,
   parsePeerRequest,
 } from "../shared/protocol/peer.ts";
 import { type Asked, askedServers } from "./asked_tools.ts";
 import type { Asking, Matter } from "./asking.ts";
 import type { ClosedTabs } from "./browser/closed_tabs.ts";
-import { type Decision, grantsFor, isAllowedForGood, isCovered, isSettled, outcomeOf, revocationsFor, viewOf } from "./grants.ts";
+import { type Decision, grantsFor, isAllowedForGood, isCovered, isSettled, outcomeOf, revocationsFor } from "./grants.ts";
 import type { LeftOut } from "./left_out.ts";
 import { modelFor } from "./model.ts";
 import { onceSeconds } from "./once.ts";
 import type { AskedServer } from "./own.ts";
 import { paced } from "./pace.ts";
+import { type BrowserParts, doInTabs } from "./page_in_tabs.ts";
 import { activeProvider, modelState, prompt, providers } from "./page_models.ts";
+import { lackOf, toldOf, usable } from "./page_scopes.ts";
 import { parseObject } from "./parse.ts";
 import { about, runs } from "./runs.ts";
 
@@ -42,6 +46,8 @@ export interface Parts {
   leftOut: Pick<LeftOut, "of" | "note">;
   /** The tabs in whose pages AI clients have run scripts: they could use what the person gave to the site. */
   closedTabs?: Pick<ClosedTabs, "whileOpen">;
+  /** For what pages may do in tabs. */
+  inTabs: Omit<BrowserParts, "bridge">;
   /** Called before a grant is bound to a tab. */
   noteTab(tab: number): Promise<void>;
   after: After;
@@ -76,7 +82,9 @@ function until(signal: AbortSignal, context: Context): Context {
 async function answerTo(parts: Parts, request: PeerRequest, context: Context): Promise<unknown> {
   switch (request.type) {
     case "permissions":
-      return viewOf(request.origin, await grantsOf(parts.bridge, request));
+      return permissions(parts, request);
+    case "browser":
+      return doInTabs({ bridge: parts.bridge, ...parts.inTabs }, request, context.signal);
     case "list":
       return list(parts.bridge, request, context.signal);
     case "call":
@@ -114,6 +122,11 @@ function isMissing({ details }: CodedError): boolean {
 /** What `web-agents-api` is told of the connection. */
 export function stateForPeer(state: State): BridgeView {
   return state.is === "waiting" || state.is === "failed" ? { state: state.is, message: state.reason.message } : { state: state.is };
+}
+
+async function permissions({ bridge, inTabs: { permits } }: Parts, asker: Asker): Promise<PermissionsView> {
+  const grants = await grantsOf(bridge, asker);
+  return toldOf(asker.origin, grants, await usable(permits, asker.origin, grants));
 }
 
 async function grantsOf(bridge: Bridge, { origin, tab }: Asker): Promise<Grant[]> {
@@ -154,23 +167,24 @@ async function requestPermissions(parts: Parts, wish: PermissionsRequest, signal
       if (await isSettledNow(parts, wish)) return "settled";
       const { origin, reason, scopes, tools } = wish;
       const ofTools = scopes.some(isOfTools);
-      const ofModels = scopes.some((scope) => !isOfTools(scope));
-      const [before, seconds, model] = await Promise.all([
+      const onlyTools = scopes.every(isOfTools);
+      const [before, seconds, lack, model] = await Promise.all([
         beforeOf(parts, wish),
         onceSeconds(bridge),
-        ofModels ? modelFor(bridge, origin).then((found) => ({ model: found ?? ("none" as const) })) : {},
+        lackOf(parts.inTabs.permits, origin, scopes),
+        scopes.some(isOfModels) ? modelFor(bridge, origin).then((found) => ({ model: found ?? ("none" as const) })) : {},
       ]);
-      const known = { ...(reason === undefined ? {} : { reason }), ...(seconds === undefined ? {} : { onceSeconds: seconds }), ...model };
+      const known = { ...(reason === undefined ? {} : { reason }), ...(seconds === undefined ? {} : { onceSeconds: seconds }), ...(lack === undefined ? {} : { lack }), ...model };
       if (!ofTools) return { origin, scopes, servers: [], named: false, ...known };
       const view = (asked: Asked) => {
         shown = inOrder(before(asked.servers), shown);
         return { origin, scopes, ...asked, servers: shown, named: tools !== undefined, ...known };
       };
       const found = await askedServers(bridge, tools, (later) => changed(view(later)));
-      if (tools !== undefined && !ofModels && found.servers.every((server) => server.tools.length === 0)) throw notHere(tools);
+      if (tools !== undefined && onlyTools && found.servers.every((server) => server.tools.length === 0)) throw notHere(tools);
       const first = view(found);
       // What is not here cannot be allowed, and there is nothing else to say yes to.
-      return tools !== undefined && !ofModels && shown.every(isAllowed) ? "settled" : first;
+      return tools !== undefined && onlyTools && shown.every(isAllowed) ? "settled" : first;
     };
     const asks: Matter["prepare"] = async (changed) => {
       const view = await prepare(changed);
@@ -180,12 +194,13 @@ async function requestPermissions(parts: Parts, wish: PermissionsRequest, signal
     await asking.ask(wish, { prepare: asks, record: (decision) => record(parts, wish, shown, decision) }, signal);
   }
   const after = await grantsOf(bridge, wish);
-  return { asked, granted: isCovered(wish, after), ...viewOf(wish.origin, after) };
+  const useful = await usable(parts.inTabs.permits, wish.origin, after);
+  return { asked, granted: isCovered(wish, useful), ...toldOf(wish.origin, after, useful) };
 }
 
 /** Whether the person has nothing to say. Servers that were added since are asked about; where nobody has clicked, what is allowed is enough. */
-async function isSettledNow({ bridge, leftOut }: Parts, wish: PermissionsRequest): Promise<boolean> {
-  const grants = await grantsOf(bridge, wish);
+async function isSettledNow({ bridge, leftOut, inTabs: { permits } }: Parts, wish: PermissionsRequest): Promise<boolean> {
+  const grants = await usable(permits, wish.origin, await grantsOf(bridge, wish));
   if (!isSettled(wish, grants)) return false;
   if (wish.tools !== undefined || !wish.gesture || !wish.scopes.some(isOfTools)) return true;
   const [{ servers }, left] = await Promise.all([bridge.request("list_servers", {}), leftOut.of(wish.origin)]);

@@ -10,8 +10,8 @@ export interface HarborError extends Error {
   details?: unknown;
 }
 
-export type Scope = "mcp:tools.list" | "mcp:tools.call" | "model:prompt" | "model:tools" | "model:list";
-export type GrantWord = "granted-once" | "granted-always" | "denied" | "not-granted";
+export type Scope = "mcp:tools.list" | "mcp:tools.call" | "model:prompt" | "model:tools" | "model:list" | "browser:activeTab.read" | "browser:activeTab.interact";
+export type GrantWord = "granted-once" | "granted-always" | "denied" | "not-granted" | "unavailable";
 
 export interface Permissions {
   origin: string;
@@ -31,6 +31,8 @@ export interface Capabilities {
   model: { available: boolean };
   /** Whether it can have it do tasks with tools now. */
   runs: { available: boolean };
+  /** What of `agent.browser` works for it now. */
+  browser: { readActiveTab: boolean; interact: boolean };
   /** Which parts of the API there are for pages. */
   features: { [feature: string]: boolean };
 }
@@ -118,6 +120,43 @@ export interface AgentSession {
   [name: string]: unknown;
 }
 
+/** An element of the page, the first of those that fit that is to be seen, else the first. */
+export interface PageElement {
+  /** How many fit. */
+  matches: number;
+  tag: string;
+  role: string;
+  name: string;
+  states: string[];
+  text: string;
+  /** What stands in it, of a field; never of a secret one. */
+  value?: string;
+  visible: boolean;
+  box: { x: number; y: number; width: number; height: number };
+}
+
+interface Stops {
+  signal?: AbortSignal;
+}
+
+/** A selector is one of CSS, and for acting it fits one element. */
+export interface AgentBrowser {
+  /** The page's own tab. */
+  readonly activeTab: {
+    /** The page as a reader sees it, in Markdown: at most 50,000 characters. */
+    readability(options?: Stops): Promise<{ url: string; title: string; text: string }>;
+    getElement(selector: string, options?: Stops): Promise<PageElement | null>;
+    /** Until it is to be seen: 10 s, or `timeout` in milliseconds, 30,000 at most. */
+    waitForSelector(selector: string, options?: Stops & { timeout?: number }): Promise<PageElement>;
+    click(selector: string, options?: Stops & { button?: "left" | "right" | "middle"; doubleClick?: boolean }): Promise<void>;
+    fill(selector: string, value: string, options?: Stops): Promise<void>;
+    /** By their values, or by what is written on them. */
+    select(selector: string, values: string | string[], options?: Stops): Promise<void>;
+    /** An element into view; or it, or the page, by so many pixels, or to an end. */
+    scroll(options?: Stops & { selector?: string; x?: number; y?: number; to?: "top" | "bottom" }): Promise<void>;
+  };
+}
+
 export interface Agent {
   requestPermissions(wish: { scopes: Scope[]; reason?: string; tools?: string[] }): Promise<Permissions & { granted: boolean }>;
   readonly permissions: { list(): Promise<Permissions> };
@@ -134,6 +173,7 @@ export interface Agent {
     list(): Promise<AgentSession[]>;
     terminate(sessionId: string): Promise<boolean>;
   };
+  readonly browser: AgentBrowser;
 }
 
 export type Token = { type: "token"; token: string } | { type: "done" } | { type: "error"; error: { code: string; message: string } };

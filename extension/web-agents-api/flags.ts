@@ -3,7 +3,8 @@
 // Pure. Owns their names and defaults. They are asked in the background, where no page reaches.
 
 import { CodedError } from "../shared/protocol/codes.ts";
-import { isFields } from "../shared/ports/wire.ts";
+import { type Fields, isFields } from "../shared/ports/wire.ts";
+import { BROWSER_FLAGS, isAct, neededFor } from "../shared/protocol/in_tabs.ts";
 import type { Scope } from "../shared/protocol/peer.ts";
 
 export interface Flags {
@@ -15,20 +16,22 @@ export interface Flags {
   toolCalling: boolean;
   /** Whether pages may have a model work with tools. */
   agentRuns: boolean;
+  /** Whether pages may have Harbor read and act in their own tab. */
+  browserInteraction: boolean;
 }
 
-export const FLAG_NAMES = ["textGeneration", "toolAccess", "toolCalling", "agentRuns"] as const satisfies (keyof Flags)[];
+export const FLAG_NAMES = ["textGeneration", "toolAccess", "toolCalling", "agentRuns", ...BROWSER_FLAGS] as const satisfies (keyof Flags)[];
 
 /** Features of the page API that this version does not have. */
 export const NOT_HERE = {
-  ...{ pageTools: false, browserInteraction: false, screenshots: false, browserControl: false, siteServers: false },
+  ...{ pageTools: false, screenshots: false, browserControl: false, siteServers: false },
   ...{ siteChat: false, addressBar: false, multiAgent: false, remoteAgents: false },
 } as const;
 
 /** The key in storage. */
 export const FLAGS_KEY = "flags";
 
-const DEFAULTS: Flags = { textGeneration: true, toolAccess: true, toolCalling: true, agentRuns: true };
+const DEFAULTS: Flags = { textGeneration: true, toolAccess: true, toolCalling: true, agentRuns: true, browserInteraction: false };
 
 /** Which flag a request needs. */
 const NEEDED = new Map<string, keyof Flags>([
@@ -48,7 +51,7 @@ const NEEDED = new Map<string, keyof Flags>([
 export function parseFlags(stored: unknown): Flags {
   const fields = isFields(stored) ? stored : {};
   const flag = (name: keyof Flags) => (typeof fields[name] === "boolean" ? fields[name] : DEFAULTS[name]);
-  return { textGeneration: flag("textGeneration"), toolAccess: flag("toolAccess"), toolCalling: flag("toolCalling"), agentRuns: flag("agentRuns") };
+  return Object.fromEntries(FLAG_NAMES.map((name) => [name, flag(name)])) as unknown as Flags;
 }
 
 /** Which flag it takes to make use of a scope: nobody is asked for what is switched off. */
@@ -58,11 +61,14 @@ const NEEDED_FOR: { [scope in Scope]: keyof Flags } = {
   "model:prompt": "textGeneration",
   "model:tools": "agentRuns",
   "model:list": "textGeneration",
+  "browser:activeTab.read": "browserInteraction",
+  "browser:activeTab.interact": "browserInteraction",
 };
 
-/** Throws ERR_FEATURE_DISABLED where a request is switched off. */
-export function checkFlags(type: string, flags: Flags): void {
-  const needed = NEEDED.get(type);
+/** Throws ERR_FEATURE_DISABLED where a request is switched off. What there is no act for is said where it is read. */
+export function checkFlags(type: string, payload: Fields, flags: Flags): void {
+  const { act } = payload;
+  const needed = type === "browser" && isAct(act) ? neededFor({ act }).flag : NEEDED.get(type);
   if (needed !== undefined) check(needed, flags);
 }
 
@@ -72,5 +78,5 @@ export function checkScopes(scopes: Scope[], flags: Flags): void {
 }
 
 function check(needed: keyof Flags, flags: Flags): void {
-  if (!flags[needed]) throw new CodedError("ERR_FEATURE_DISABLED", `the person has switched ${needed} off`);
+  if (!flags[needed]) throw new CodedError("ERR_FEATURE_DISABLED", `${needed} is switched off: only the person can switch it on, in the options of the Web Agents API or in Harbor's panel`);
 }

@@ -3,11 +3,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CodedError } from "../shared/protocol/codes.ts";
+import { BROWSER_SCOPES } from "../shared/protocol/in_tabs.ts";
 import { NOT_HERE, parseFlags } from "./flags.ts";
 import { type Capabilities, handlerFor } from "./pages.ts";
 
 const PAGE = { origin: "https://a.example", tab: 3, frame: 0, document: "D" };
-const MODELS = { "model:prompt": "granted-always", "model:tools": "granted-always", "model:list": "not-granted" };
+const MODELS = { ...Object.fromEntries(BROWSER_SCOPES.map((scope) => [scope, "not-granted"])), "model:prompt": "granted-always", "model:tools": "granted-always", "model:list": "not-granted" };
 const CONTEXT = { signal: new AbortController().signal, progress: () => undefined, chunk: () => undefined, onMore: () => undefined };
 
 function played(answers: { [type: string]: unknown }, flags: unknown = {}, page = PAGE) {
@@ -67,8 +68,8 @@ test("what is switched off goes nowhere", async () => {
   const configured = played({ about: { model: true, off: ["textGeneration"] }, request_permissions: { granted: true } });
   await assert.rejects(configured.ask("request_permissions", { scopes: ["mcp:tools.list", "model:prompt"] }), { code: "ERR_FEATURE_DISABLED" });
   assert.deepEqual(configured.seen.map(([type]) => type), ["about"], "the person is not asked");
-  assert.deepEqual(parseFlags({ toolAccess: "no", other: 1 }), { textGeneration: true, toolAccess: true, toolCalling: true, agentRuns: true });
-  assert.deepEqual(parseFlags(null), { textGeneration: true, toolAccess: true, toolCalling: true, agentRuns: true });
+  assert.deepEqual(parseFlags({ toolAccess: "no", other: 1 }), { textGeneration: true, toolAccess: true, toolCalling: true, agentRuns: true, browserInteraction: false });
+  assert.deepEqual(parseFlags(null), { textGeneration: true, toolAccess: true, toolCalling: true, agentRuns: true, browserInteraction: false });
 });
 
 test("capabilities tell what there is, and without Harbor why there is nothing", async () => {
@@ -83,7 +84,8 @@ test("capabilities tell what there is, and without Harbor why there is nothing",
     allowedTools: ["s/*"],
     model: { available: true },
     runs: { available: true },
-    features: { textGeneration: true, toolAccess: true, toolCalling: false, agentRuns: true, ...NOT_HERE },
+    browser: { readActiveTab: false, interact: false },
+    features: { textGeneration: true, toolAccess: true, toolCalling: false, agentRuns: true, browserInteraction: false, ...NOT_HERE },
   });
   for (const [flags, replies, model, runs] of [
     [{ agentRuns: false }, {}, true, false],

@@ -8,6 +8,7 @@ import type { Caller } from "../shared/ports/caller.ts";
 import { relayed } from "../shared/ports/relay.ts";
 import type { Fields } from "../shared/ports/wire.ts";
 import { CodedError } from "../shared/protocol/codes.ts";
+import { type BrowserFlag, type BrowserScope, parseBrowser } from "../shared/protocol/in_tabs.ts";
 import { NOBODY } from "../shared/protocol/page.ts";
 import {
   type About,
@@ -40,6 +41,8 @@ export interface Capabilities {
   /** Whether this page can ask a model now, and have it do tasks with tools. */
   model: { available: boolean };
   runs: { available: boolean };
+  /** What Harbor does for it in tabs now. */
+  browser: { readActiveTab: boolean; interact: boolean };
   /** Which parts of the API there are for pages: of this version, as the person has set it here and in Harbor's configuration. */
   features: Flags & typeof NOT_HERE;
 }
@@ -70,7 +73,7 @@ export function handlerFor(
   return async (type, payload, context) => {
     const { signal } = context;
     const now = await flags();
-    checkFlags(type, now);
+    checkFlags(type, payload, now);
     switch (type) {
       case "request_permissions":
         return requestPermissions(permissionsRequest(page, payload, now), { harbor, flags: now, granted, clicks, about }, signal);
@@ -92,6 +95,8 @@ export function handlerFor(
         return harbor.call(type, { ...asker }, { signal });
       case "prompt":
         return harbor.call(type, { ...asker, ...parsePrompt(payload) }, relayed(context));
+      case "browser":
+        return harbor.call(type, { ...asker, ...parseBrowser(payload) }, { signal });
       case "model_state":
         return modelState(page, harbor, now, signal);
       case "providers":
@@ -186,6 +191,7 @@ async function capabilities(asker: Asker, harbor: Peer, features: Flags, known: 
     permissions: {},
     model: { available: false },
     runs: { available: false },
+    browser: { readActiveTab: false, interact: false },
     features: { ...features, ...NOT_HERE },
   };
   try {
@@ -197,6 +203,8 @@ async function capabilities(asker: Asker, harbor: Peer, features: Flags, known: 
     found.features = { ...on, ...NOT_HERE };
     found.model = { available: may("model:prompt") };
     found.runs = { available: on.agentRuns && may("model:prompt", "model:tools", "mcp:tools.call") };
+    const inTabs = (scope: BrowserScope, flag: BrowserFlag) => on[flag] && scopes[scope].startsWith("granted");
+    found.browser = { readActiveTab: inTabs("browser:activeTab.read", "browserInteraction"), interact: inTabs("browser:activeTab.interact", "browserInteraction") };
     found.permissions = scopes;
     if (allowedTools !== undefined) found.allowedTools = allowedTools;
     if (!found.features.toolAccess || !scopes["mcp:tools.list"].startsWith("granted")) return found;

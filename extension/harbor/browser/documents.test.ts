@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Documents } from "./documents.ts";
+import { Numbers } from "./numbers.ts";
 import type { Command } from "./page/commands.ts";
 
 test("no two documents get one number, whichever background gives it", async () => {
@@ -24,7 +25,7 @@ test("no two documents get one number, whichever background gives it", async () 
     may: async () => true,
   };
   for (const background of [0, 1, 2]) {
-    const documents = new Documents(surely, store);
+    const documents = new Documents(surely, new Numbers(store));
     const tabs = Array.from({ length: 5 }, (_, n) => 10 * background + n);
     for (let time = 0; time < 3; time += 1) await Promise.all(tabs.map((tab) => documents.run(tab, 0, "has", {})));
     for (const tab of tabs) assert.equal(documents.frameOf(tab, `f${numbers.get(tab)}e1`), 0);
@@ -41,7 +42,7 @@ test("what has just answered is not asked whether it does, but before an action"
   };
   Object.assign(globalThis, { chrome: { scripting: { executeScript } } });
   const surely = { tell: () => undefined, leaves: () => ({ gone: new Promise<void>(() => undefined), stop: () => undefined }), allowed: async () => "https://a.example", may: async () => true };
-  const documents = new Documents(surely, { get: async () => undefined, set: async () => undefined });
+  const documents = new Documents(surely, new Numbers({ get: async () => undefined, set: async () => undefined }));
   for (let time = 0; time < 3; time += 1) await documents.run(1, 0, "note", {});
   assert.equal(asked, 1);
   await documents.run(1, 0, "hover", { target: "e1" });

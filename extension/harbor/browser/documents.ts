@@ -3,17 +3,14 @@
 // Owns the numbers, which are never given twice, and that nothing is read or done in a document whose place was not judged: the
 // part does nothing where it is elsewhere than was said. Must never be used for a tab that is not a session's.
 
-import type { Store } from "../../shared/browser/api.ts";
 import { framesOf, placeIn, runIn, tabOf } from "../../shared/browser/tabs.ts";
 import { DeniedError, ToolError } from "./call.ts";
 import { type Answer, type Command, type Commands, type Elsewhere, type Name, PART, type Replies } from "./page/commands.ts";
+import type { Kind } from "./page/failure.ts";
+import type { Numbers } from "./numbers.ts";
 import { Secrets } from "./secrets.ts";
 
 const FILE = "browser_part.js";
-
-/** The numbers that were given, over all backgrounds; each takes so many at once. */
-const NUMBERS = "browserDocuments";
-const BLOCK = 1_000;
 
 /** How often a document may have turned out to be another one before its page is given up. */
 const TIMES = 5;
@@ -31,6 +28,16 @@ const MOST_ANSWERED = 200;
 
 /** The page answers nothing: what else there is to say of it is not asked of it. */
 export class Silent extends ToolError {}
+
+/** The document's part could not do it. */
+export class Failed extends ToolError {
+  readonly kind: Kind;
+
+  constructor({ kind, message }: { kind: Kind; message: string }) {
+    super(message);
+    this.kind = kind;
+  }
+}
 
 /** The document has gone while something was done in it: it went to another page. */
 export class WentAway extends Error {}
@@ -54,9 +61,7 @@ export interface Surely {
 
 export class Documents {
   readonly #surely: Surely;
-  readonly #store: Store;
-  #begun: Promise<void> | undefined;
-  #last = 0;
+  readonly #numbers: Numbers;
   /** Where the document with this number was when it last answered. */
   readonly #places = new Map<number, { tabId: number; frameId: number }>();
   /** When the document of a frame has answered last. */
@@ -65,39 +70,29 @@ export class Documents {
   readonly secrets = new Secrets();
   highlight = true;
 
-  /** `store`: outlives the background. */
-  constructor(surely: Surely, store: Store) {
+  constructor(surely: Surely, numbers: Numbers) {
     this.#surely = surely;
-    this.#store = store;
+    this.#numbers = numbers;
   }
 
   /** Has a document do something. */
   async run<N extends Name>(tabId: number, frameId: number, name: N, options: Commands[N]): Promise<Replies[N]> {
     // What may not be read is veiled, too; that tells nothing of it.
-    await (this.#begun ??= this.#begin());
     await this.awake(tabId, frameId, !ACTIONS.has(name));
     let place = name === "veil" ? undefined : ((await this.#surely.allowed(tabId)) ?? "");
     for (let time = 0; time < TIMES; time += 1) {
       // Others may ask for the first time of another document meanwhile.
-      const generation = (this.#last += 1);
-      if (generation % BLOCK === 0) void this.#store.set(NUMBERS, generation + BLOCK);
+      const generation = await this.#numbers.next();
       const answer = await this.#answer(tabId, frameId, { name, generation, highlight: this.highlight, place, options });
       // It was not taken, and no later one is given: it is free again.
       const isTaken = !("elsewhere" in answer) && answer.generation === generation;
-      if (!isTaken && this.#last === generation) this.#last -= 1;
+      if (!isTaken) this.#numbers.giveBack(generation);
       if (!("elsewhere" in answer)) return this.#replied(tabId, frameId, answer);
       // A frame from another site, or a document that came a moment ago.
       place = answer.elsewhere;
       if (!(await this.#surely.may(tabId, place))) throw new DeniedError("this session may not use that page");
     }
     throw new WentAway("the page kept going to other documents");
-  }
-
-  /** Documents outlive the background that gave them their numbers: the next one begins behind all that it may have given. */
-  async #begin(): Promise<void> {
-    const given = await this.#store.get(NUMBERS);
-    this.#last = typeof given === "number" ? given : 0;
-    await this.#store.set(NUMBERS, this.#last + BLOCK);
   }
 
   /**
@@ -140,7 +135,7 @@ export class Documents {
     this.#places.set(answer.generation, { tabId, frameId });
     this.secrets.note(tabId, frameId, answer.secrets);
     for (const note of answer.notes) this.#surely.tell(tabId, note);
-    if ("failure" in answer) throw new ToolError(answer.failure.message);
+    if ("failure" in answer) throw new Failed(answer.failure);
     return this.secrets.without([tabId], answer.reply);
   }
 

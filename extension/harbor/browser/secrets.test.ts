@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Documents } from "./documents.ts";
+import { Numbers } from "./numbers.ts";
 import type { Command } from "./page/commands.ts";
 import { Secrets } from "./secrets.ts";
 import { Snapshots } from "./snapshots.ts";
@@ -43,7 +44,7 @@ function browserWithFrame(): Documents {
   };
   Object.assign(globalThis, { chrome: { scripting: { executeScript }, webNavigation: { getAllFrames: async () => frames } } });
   const leaves = () => ({ gone: new Promise<void>(() => undefined), stop: () => undefined });
-  return new Documents({ leaves, tell: () => undefined, allowed: async () => "https://a.example", may: async () => true }, { get: async () => 0, set: async () => undefined });
+  return new Documents({ leaves, tell: () => undefined, allowed: async () => "https://a.example", may: async () => true }, new Numbers({ get: async () => 0, set: async () => undefined }));
 }
 
 const may = async () => true;

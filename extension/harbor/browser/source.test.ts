@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ClosedTabs } from "./closed_tabs.ts";
+import { Numbers } from "./numbers.ts";
 import { BrowserSource } from "./source.ts";
 
 /** A browser that lets pages be used, and in which nothing happens; `downloads`: whether it lets them be followed. */
@@ -41,7 +42,7 @@ function waitingBridge() {
 function made(permissions: { downloads: boolean; changed?: () => void } = { downloads: false }) {
   quietBrowser(permissions);
   const { bridge, next, left } = waitingBridge();
-  return { source: new BrowserSource(bridge, "", async () => undefined, { get: async () => undefined, set: async () => undefined }, new ClosedTabs({ get: async () => undefined, set: async () => undefined })), next, left };
+  return { source: new BrowserSource(bridge, "", async () => undefined, new Numbers({ get: async () => undefined, set: async () => undefined }), new ClosedTabs({ get: async () => undefined, set: async () => undefined })), next, left };
 }
 
 test("switched off while it is being registered, it is off", async () => {

@@ -6,7 +6,6 @@
 // Owns the calls under way. Must never decide whose a tab is, or where a session may go: the
 // bridge says both.
 
-import type { Store } from "../../shared/browser/api.ts";
 import { type TabView, isGoneBackTo, listen, mayRunScripts, mayUsePages, onPermissions, reload, tabOf } from "../../shared/browser/tabs.ts";
 import { mayUseCookies } from "../../shared/browser/cookies.ts";
 import { listenToDownloads, mayFollowDownloads } from "../../shared/browser/downloads.ts";
@@ -21,6 +20,7 @@ import { Early } from "./early.ts";
 import { type Hand, LOAD_MS } from "./hand.ts";
 import { keptBy } from "./kept.ts";
 import { Members, type Said, type Told } from "./members.ts";
+import type { Numbers } from "./numbers.ts";
 import { BLANK, Places, type Verdict } from "./places.ts";
 import { type Outcome, type ToolResult, resultOf } from "./result.ts";
 import { Snapshots } from "./snapshots.ts";
@@ -78,8 +78,7 @@ export class BrowserSource {
   /** What it was registered with besides the tools of every browser. */
   #unwatch: (() => void) | undefined;
 
-  /** `store`: outlives the background. */
-  constructor(bridge: Bridge, name: string, ask: AskAboutSite, store: Store, closed: ClosedTabs) {
+  constructor(bridge: Bridge, name: string, ask: AskAboutSite, numbers: Numbers, closed: ClosedTabs) {
     this.#bridge = bridge;
     this.#closed = closed;
     this.#name = name;
@@ -112,7 +111,7 @@ export class BrowserSource {
       allowed: (tabId) => this.#places.allowed(tabId),
       tell: (tabId, note) => this.#watch.note(tabId, note),
       may: (tabId, place) => this.#places.may(this.#watch.sessionOf(tabId) ?? "", tabId, place),
-    }, store);
+    }, numbers);
     this.#snapshots = new Snapshots(this.#documents);
     this.#downloads = new Downloads({
       sessionOf: (tabId) => this.#watch.sessionOf(tabId),

@@ -3,6 +3,7 @@
 // Owns its buttons. Must never send an answer that no click or key of the person has made.
 
 import { connectOwn } from "../../shared/browser/api.ts";
+import { askForPages, askForSite } from "../../shared/browser/tabs.ts";
 import { Caller } from "../../shared/ports/caller.ts";
 import { CodedError } from "../../shared/protocol/codes.ts";
 import type { Decision } from "../grants.ts";
@@ -29,6 +30,7 @@ const background = new Caller(
 
 const deny = part<HTMLButtonElement>("deny");
 const allow = ["once", "while", "always"].map((name) => part<HTMLButtonElement>(name));
+let asked: QuestionView | undefined;
 let shown = false;
 let answered = false;
 /** The question has ended without an answer from here: nothing is left but to close the window. */
@@ -82,9 +84,16 @@ function over(error: unknown): void {
 /** Shows it, or what it has become. */
 function put(question: QuestionView, what: Stir): void {
   if (ended) return;
+  asked = question;
   show(question);
   shown = true;
   stir(document.hasFocus() ? what : "left");
+}
+
+/** What the browser lacks is asked of it, in the very click: the person's no there leaves what they have allowed without effect, and is no other answer. */
+function askBrowser(): Promise<unknown> {
+  if (asked?.lack === undefined) return Promise.resolve();
+  return (asked.lack === "site" ? askForSite(asked.origin) : askForPages()).catch(() => false);
 }
 
 async function answer(decision: Decision): Promise<void> {
@@ -94,6 +103,7 @@ async function answer(decision: Decision): Promise<void> {
   deny.disabled = true;
   refresh();
   try {
+    if (decision.allow !== "no") await askBrowser();
     await background.call("answer", { id, decision });
     window.close();
   } catch {

@@ -4,9 +4,11 @@
 
 import type { Approval, ApprovalField } from "../../shared/protocol/generated/messages.ts";
 import { visibleLines } from "../../shared/text/visible.ts";
+import type { BrowserScope } from "../../shared/protocol/in_tabs.ts";
 import type { AskedModel } from "../own.ts";
+import type { Lack } from "../page_scopes.ts";
 import { element, foreign } from "./elements.ts";
-import { EFFECT_MARKS, FILES_WORDS, LEAVES_WORDS, NO_MODEL, budgetWords, cutWords, isCut, placeWords } from "./words.ts";
+import { BROWSER_WORDS, EFFECT_MARKS, FILES_WORDS, LACK_WORDS, LEAVES_WORDS, NO_MODEL, budgetWords, cutWords, isCut, placeWords } from "./words.ts";
 
 /** The model, where it runs, and the site's budget. */
 export function modelPart(model: AskedModel | "none"): HTMLElement {
@@ -68,6 +70,16 @@ function valueOf(field: ApprovalField): HTMLElement {
 export function wholeParts(text: string): HTMLElement[] {
   const whole = element("div", { class: "args whole", tabindex: "0", role: "region", "aria-label": "All arguments", dir: "auto" }, visibleLines(text, Infinity));
   return [element("h2", {}, "All of them, as they are sent"), whole];
+}
+
+/** What a site wants to do in its tab. */
+export function browserPart(scopes: BrowserScope[], lack: Lack | undefined): HTMLElement {
+  const group = element("section", { class: "model", "aria-label": "The tab" });
+  const list = element("ul", {}, "");
+  list.append(...scopes.map((scope) => element("li", {}, BROWSER_WORDS[scope])));
+  group.append(element("h2", {}, "In this tab Harbor may"), list);
+  if (lack !== undefined) group.append(element("p", { class: "lack" }, LACK_WORDS[lack]));
+  return group;
 }
 
 /** A site that an AI client wants to open. */

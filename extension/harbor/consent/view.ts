@@ -6,10 +6,10 @@
 import { isOfTools } from "../../shared/protocol/peer.ts";
 import type { AskedServer, QuestionView } from "../own.ts";
 import { element, foreign } from "./elements.ts";
-import { callPart, modelPart, sitePart, wholeParts } from "./model_part.ts";
+import { browserPart, callPart, modelPart, sitePart, wholeParts } from "./model_part.ts";
 import { flaggedOf, flaggedPart, serverPart } from "./server_part.ts";
 import { type Ticks, chosenOf, everyOf, everyState, singlesOf, ticksOf, turned } from "./ticks.ts";
-import { ANSWER_WORDS, FAILED_WORDS, MISSING_WORDS, NEVER_WORDS, belowWords, callerWords, countWords, isLeftIn, meansWords, onceButton, onceWords, wishWords } from "./words.ts";
+import { ANSWER_WORDS, FAILED_WORDS, MISSING_WORDS, NEVER_WORDS, belowWords, browserScopes, callerWords, countWords, isLeftIn, meansWords, onceButton, onceWords, wishWords } from "./words.ts";
 
 /** An element of the page. */
 export function part<T extends HTMLElement = HTMLElement>(id: string): T {
@@ -44,9 +44,11 @@ export function show(question: QuestionView): void {
   part("means").textContent = meansWords(question);
   part("once").textContent = question.site !== undefined ? "Allow this site" : onceButton(question.onceSeconds);
   part("once-note").textContent = onceWords(question.onceSeconds);
-  const { model, call, site } = question;
+  const { model, call, site, lack } = question;
+  const ofTabs = browserScopes(question.scopes);
   const isSingle = call !== undefined || site !== undefined;
-  const about = [...(model === undefined ? [] : [{ of: model, make: () => modelPart(model) }]), ...(call === undefined ? [] : [{ of: call, make: () => callPart(call) }]), ...(site === undefined ? [] : [{ of: site, make: () => sitePart(site) }])];
+  const tabs = ofTabs.length === 0 ? [] : [{ of: [ofTabs, lack], make: () => browserPart(ofTabs, lack) }];
+  const about = [...tabs, ...(model === undefined ? [] : [{ of: model, make: () => modelPart(model) }]), ...(call === undefined ? [] : [{ of: call, make: () => callPart(call) }]), ...(site === undefined ? [] : [{ of: site, make: () => sitePart(site) }])];
   draw(part("model"), about);
   part("always").hidden = isSingle;
   part("once-note").hidden = isSingle;

@@ -3,8 +3,10 @@
 // Pure. Must never promise what the bridge does not hold.
 
 import type { Approval, ApprovalField } from "../../shared/protocol/generated/messages.ts";
+import { BROWSER_SCOPES, type BrowserScope } from "../../shared/protocol/in_tabs.ts";
 import { type Scope, isOfTools } from "../../shared/protocol/peer.ts";
 import type { AskedModel, AskedServer, QuestionView } from "../own.ts";
+import type { Lack } from "../page_scopes.ts";
 
 /** The state of a server in a question. `lazy`: a call starts it, unless the person has stopped it. */
 export function stateWords(state: string, lazy = false): string {
@@ -38,7 +40,8 @@ export function wishWords({ scopes, servers, named, call, site, power }: Pick<Qu
   if (site !== undefined && power === "bodies") return { words: "wants to read what pages in your browser ask of servers, and what these answer. There may be logins in it, with which it can act as you at ", names: [site], rest: "" };
   if (site !== undefined) return { words: "uses your browser, and wants to open ", names: [site], rest: "" };
   if (call !== undefined) return { words: actWords(call), names: [call.tool], rest: "" };
-  const ofModels = modelWish(scopes);
+  const plain = [modelWish(scopes), browserWish(scopes)].filter((words) => words !== undefined);
+  const ofModels = plain.length === 0 ? undefined : plain.join(", and ");
   if (!scopes.some(isOfTools)) return { words: `wants ${ofModels}`, names: [], rest: "" };
   const ofTools = toolWish({ scopes, servers, named });
   if (ofModels === undefined) return ofTools;
@@ -46,6 +49,27 @@ export function wishWords({ scopes, servers, named, call, site, power }: Pick<Qu
   if (runs) return { ...ofTools, words: `wants ${ofModels}, using ${(runs[1] ?? "").replace(/^(\d+) tools?/, "$1 of your tools")}` };
   return { ...ofTools, words: `wants ${ofModels}, and ${ofTools.words.replace(/^wants /, "")}` };
 }
+
+/** What each scope of tabs lets a site do. */
+export const BROWSER_WORDS: { [scope in BrowserScope]: string } = {
+  "browser:activeTab.read": "read its own page as you see it",
+  "browser:activeTab.interact": "click, fill in and scroll in its own page",
+};
+
+/** Those of the browser. */
+export const browserScopes = (scopes: Scope[]): BrowserScope[] => BROWSER_SCOPES.filter((scope) => scopes.includes(scope));
+
+function browserWish(scopes: Scope[]): string | undefined {
+  const [first, ...more] = browserScopes(scopes);
+  if (first === undefined) return undefined;
+  return `Harbor to ${more.length === 0 ? BROWSER_WORDS[first] : "use this tab for it"}`;
+}
+
+/** Where the browser has to be asked, too. */
+export const LACK_WORDS: { [lack in Lack]: string } = {
+  site: "If you allow it, your browser asks next whether Harbor may read this site. Without that yes it does not work.",
+  pages: "If you allow it, your browser asks next whether Harbor may use pages. Without that yes it does not work.",
+};
 
 /** What it wants of models. */
 function modelWish(scopes: Scope[]): string | undefined {
@@ -137,6 +161,7 @@ export function meansWords({ scopes, call, site, power }: Pick<QuestionView, "sc
   return [
     scopes.includes("model:prompt") && !scopes.includes("model:tools") ? "The site sends texts to this model and reads its answers." : undefined,
     runs || scopes.includes("model:tools") ? `${who} may run the ticked tools with any data. ${sees}` : scopes.some(isOfTools) ? "The site sees which of these tools you have and what they say about themselves." : undefined,
+    browserScopes(scopes).length > 0 ? "Harbor acts for the site in the site's own page only, and leaves password, code and card fields alone." : undefined,
     scopes.includes("model:list") ? "The site sees the names of your models and of who runs them." : undefined,
   ].flatMap((words) => words ?? []).join(" ");
 }

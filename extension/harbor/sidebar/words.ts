@@ -167,5 +167,7 @@ export function scopeWords(scope: string): string {
   if (scope === "model:prompt") return "Use your language model";
   if (scope === "model:tools") return "Have a model do tasks with tools";
   if (scope === "model:list") return "See your language models";
+  if (scope === "browser:activeTab.read") return "Read its own page";
+  if (scope === "browser:activeTab.interact") return "Click and fill in its own page";
   return scope;
 }

@@ -15,6 +15,7 @@ export const RUN_REQUESTS = ["run", "session_create", "session_get", "session_li
 export const PAGE_REQUESTS = [
   ...(["request_permissions", "permissions", "capabilities", "list", "call"] as const),
   ...(["model_state", "prompt", "providers", "active_provider", "open_settings"] as const),
+  ...(["browser"] as const),
   ...RUN_REQUESTS,
 ] as const;
 export type PageRequestType = (typeof PAGE_REQUESTS)[number];

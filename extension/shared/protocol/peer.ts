@@ -5,6 +5,7 @@
 
 import type { Fields } from "../ports/wire.ts";
 import { isPageOrigin } from "../origins/origin.ts";
+import { BROWSER_SCOPES, type BrowserWish, parseBrowser } from "./in_tabs.ts";
 import { CodedError } from "./codes.ts";
 import type { ToolDescriptor } from "./generated/messages.ts";
 import { type RunWish, type SessionWish, parseRun, parseSession, parseSessionId } from "./runs.ts";
@@ -27,14 +28,17 @@ export interface GrantsMessage {
 }
 
 /** What a page can be allowed in this version. */
-export const SCOPES = ["mcp:tools.list", "mcp:tools.call", "model:prompt", "model:tools", "model:list"] as const;
+export const SCOPES = ["mcp:tools.list", "mcp:tools.call", "model:prompt", "model:tools", "model:list", ...BROWSER_SCOPES] as const;
 export type Scope = (typeof SCOPES)[number];
 
 /** Whether what this allows is limited to tools. */
 export const isOfTools = (scope: Scope): boolean => scope === "mcp:tools.list" || scope === "mcp:tools.call";
 
-/** How a page learns what it may. */
-export type GrantWord = "granted-once" | "granted-always" | "denied" | "not-granted";
+/** Whether it is about models. */
+export const isOfModels = (scope: Scope): boolean => scope.startsWith("model:");
+
+/** How a page learns what it may. unavailable: granted, and the browser does not let Harbor do it. */
+export type GrantWord = "granted-once" | "granted-always" | "denied" | "not-granted" | "unavailable";
 
 /** The document that asks. */
 export interface Asker {
@@ -102,6 +106,7 @@ export type PeerRequest =
   | ({ type: "model_state"; document: string } & Asker)
   | ({ type: "providers" | "active_provider" } & Asker)
   | ({ type: "about" } & Asker)
+  | ({ type: "browser" } & Asker & BrowserWish)
   | RunsRequest;
 
 /** What concerns runs. */
@@ -168,6 +173,8 @@ export function parsePeerRequest(type: string, fields: Fields): PeerRequest {
       return { type, ...asker };
     case "prompt":
       return { type, ...asker, ...parsePrompt(fields) };
+    case "browser":
+      return { type, ...asker, ...parseBrowser(fields) };
     case "request_permissions":
       return { type, ...asker, document: document_(fields["document"]), gesture: parseGesture(fields["gesture"]), ...parseWish(fields) };
     default:
@@ -214,6 +221,7 @@ export function parsePageRequest(type: PageRequestType, fields: Fields): Fields 
   if (type === "request_permissions") return { ...parseWish(fields) };
   if (type === "call") return { ...parseCall(fields), progress: fields["progress"] === true };
   if (type === "prompt") return { ...parsePrompt(fields) };
+  if (type === "browser") return { ...parseBrowser(fields) };
   if (type === "run") return { ...parseRun(fields) };
   if (type === "session_create") return { ...parseSession(fields) };
   if (type === "session_get" || type === "session_end") return parseSessionId(fields);

@@ -66,6 +66,10 @@ export const FLAG_WORDS: { [flag in keyof Flags]: { head: string; text: string }
     head: "Sites may have a model work with tools",
     text: "Only sites you allowed, with the tools you allowed. Off: no site can begin such a task; running tasks finish.",
   },
+  browserInteraction: {
+    head: "Sites may have Harbor read and click in their own page",
+    text: "Only sites you allowed, each in its own tab. Off: no site can.",
+  },
 };
 
 /** What can be said of a site's `LanguageModel`. */

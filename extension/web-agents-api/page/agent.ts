@@ -5,6 +5,7 @@
 
 import { CapturedPromise, freeze, stringify } from "./builtins.ts";
 import { callAlone, capabilities, listTools } from "./alone.ts";
+import { browser } from "./in_tabs.ts";
 import { ask } from "./channel.ts";
 import { signalIn } from "./endings.ts";
 import { failure } from "./errors.ts";
@@ -74,4 +75,5 @@ export const agent = freeze({
   }),
   run: freeze((options?: unknown) => runOf(options)),
   sessions,
+  browser,
 });

@@ -11,17 +11,21 @@ export interface Offset {
   y: number;
 }
 
-/** `site`: what is typed is a secret of the person's, which they keep for this origin. */
+/** `site`: what is typed is a secret of the person's, which they keep for this origin. `plain`: not into a secret field. */
 export interface Commands {
   snapshot: { filter: Filter; target?: string | undefined; depth?: number | undefined; boxes?: boolean | undefined };
   read: { mode: Mode; target?: string | undefined };
+  /** What the page says, with where it is and what it is called. */
+  article: Record<string, never>;
+  /** One that a selector fits, if there is any. */
+  element: { target: string };
   /** `at`: from the element's upper left corner, in CSS pixels. */
   click: { target: string; button: "left" | "right" | "middle"; count: 1 | 2; modifiers: string[]; at?: Offset | undefined };
   hover: { target: string };
   type: { target: string; text: string; submit: boolean; slowly: boolean; replace: boolean; site?: string | undefined };
   key: { key: string; times: number };
-  select: { target: string; values: string[] };
-  fill: { target: string; kind: string; value: string; site?: string | undefined };
+  select: { target: string; values: string[]; plain?: boolean };
+  fill: { target: string; kind: string; value: string; site?: string | undefined; plain?: boolean };
   drag: { from: string; to: string; fromAt?: Offset | undefined; toAt?: Offset | undefined };
   scroll: { target?: string | undefined; to?: "top" | "bottom" | "place" | undefined; x: number; y: number };
   has: { text?: string | undefined; gone?: string | undefined; target?: string | undefined };
@@ -51,6 +55,8 @@ export interface Replies {
   /** `path`: from the top, which of its parent's frames each is. */
   snapshot: { lines: Line[]; path: number[] };
   read: { text: string };
+  article: { url: string; title: string; text: string };
+  element: { element: ElementView | null };
   click: Done;
   hover: Done;
   type: Done;
@@ -70,6 +76,19 @@ export interface Replies {
   drop: Done;
   /** In CSS pixels of the window; the page's size, and how many pixels of a picture one of them is. */
   place: { x: number; y: number; width: number; height: number; pageWidth: number; pageHeight: number; windowWidth: number; windowHeight: number; scrolledX: number; scrolledY: number; ratio: number };
+}
+
+/** An element. `matches`: how many fit. `value`: what stands in it, of a field. */
+export interface ElementView {
+  matches: number;
+  tag: string;
+  role: string;
+  name: string;
+  states: string[];
+  text: string;
+  value?: string;
+  visible: boolean;
+  box: { x: number; y: number; width: number; height: number };
 }
 
 /** What an action did. */

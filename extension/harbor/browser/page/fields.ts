@@ -65,7 +65,8 @@ function readBack(target: HTMLElement, { text, replace }: Typing): string[] {
 }
 
 /** Chooses options by their value or by what is written on them. */
-export async function selectOptions(element: Element, values: string[]): Promise<Change> {
+export async function selectOptions(element: Element, values: string[], plain = false): Promise<Change> {
+  if (plain) refuseSecret(element);
   if (!(element instanceof HTMLSelectElement)) throw new Failure("invalid", `${named(element)} is not a native list: open it with browser_click and click the option`);
   const wanted = values.map((value) => {
     const found = [...element.options].find((option) => option.value === value) ?? [...element.options].find((option) => option.label.trim() === value.trim());
@@ -98,8 +99,13 @@ async function reach(element: Element): Promise<void> {
   await highlight(element);
 }
 
+function refuseSecret(element: Element): void {
+  if (isSecret(element)) throw new Failure("denied", `${named(element)} is a secret field: nothing is filled in there`);
+}
+
 /** Fills one field of a form, by its kind. */
-export async function fill(element: Element, { kind, value, site }: { kind: string; value: string; site?: string | undefined }): Promise<Change> {
+export async function fill(element: Element, { kind, value, site, plain = false }: { kind: string; value: string; site?: string | undefined; plain?: boolean }): Promise<Change> {
+  if (plain) refuseSecret(element);
   if (site !== undefined) return type(element, { text: value, submit: false, slowly: false, replace: true, site });
   if (kind === "combobox" && element instanceof HTMLSelectElement) return selectOptions(element, [value]);
   if (kind === "checkbox" || kind === "radio") return tick(element, value === "true");

@@ -6,6 +6,7 @@ import { closedShadowRoot } from "../../../shared/browser/content.ts";
 import { changing } from "./change.ts";
 import { type Answer, type Command, type Commands, type Elsewhere, type Name, PART, type Replies } from "./commands.ts";
 import { turn } from "./effects.ts";
+import { elementOf } from "./element.ts";
 import { Failure } from "./failure.ts";
 import { drop, keepPiece, upload } from "./files.ts";
 import { fill, selectOptions, standsIn, type } from "./fields.ts";
@@ -27,6 +28,8 @@ const whole = (target: string | undefined): Element => (target === undefined ? (
 const ways: { [N in Name]: (options: Commands[N]) => Promise<Replies[N]> | Replies[N] } = {
   snapshot: ({ target, ...how }) => ({ lines: snapshotOf(whole(target), how), path: pathFromTop() }),
   read: ({ mode, target }) => ({ text: read(whole(target), mode) }),
+  article: () => ({ url: location.href, title: document.title, text: read(whole(undefined), "markdown") }),
+  element: ({ target }) => ({ element: elementOf(target) }),
   click: ({ target, ...how }) => onLive(target, (element) => click(element, how)),
   hover: ({ target }) => onLive(target, hover),
   type: ({ target, ...typing }) => onLive(target, (element) => type(element, typing)),
@@ -39,7 +42,7 @@ const ways: { [N in Name]: (options: Commands[N]) => Promise<Replies[N]> | Repli
     const more = isWhole ? [] : ["the page got its events; what the browser itself would do at this key was not done"];
     return { ...change, lines: [`${named(receiver)} received it`, ...more, ...change.lines] };
   },
-  select: ({ target, values }) => onLive(target, (element) => selectOptions(element, values)),
+  select: ({ target, values, plain }) => onLive(target, (element) => selectOptions(element, values, plain)),
   fill: ({ target, ...what }) => onLive(target, (element) => fill(element, what)),
   drag: ({ from, to, ...at }) => onLive(from, (element) => drag(element, resolve(to), at)),
   scroll,

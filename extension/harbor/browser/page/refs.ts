@@ -120,13 +120,18 @@ const unescaped = (selector: string): string =>
   selector.replace(/\\(?:([0-9a-f]{1,6})\s?|(.))/gis, (_, code?: string, letter?: string) => (code === undefined ? (letter ?? "") : String.fromCodePoint(Math.min(parseInt(code, 16), 0x10ffff))));
 
 function selected(selector: string): Element {
-  const asks = secretFields().length > 0;
-  if (asks && BY_VALUE.test(unescaped(selector).replace(/\/\*[^]*?\*\//g, ""))) throw new Failure("invalid", "nothing is named by a value where there are fields for secrets: use a ref of a snapshot, its name or its id");
-  const found = [...deep(document, selector)];
+  const found = fitting(selector);
   const [one] = found;
   if (one === undefined) throw new Failure("not_found", `nothing in the page matches ${JSON.stringify(selector)}`);
   if (found.length > 1) throw new Failure("not_found", `${found.length} elements fit ${JSON.stringify(selector)}: name one by its ref`);
   return one;
+}
+
+/** All elements that a CSS selector fits. */
+export function fitting(selector: string): Element[] {
+  const asks = secretFields().length > 0;
+  if (asks && BY_VALUE.test(unescaped(selector).replace(/\/\*[^]*?\*\//g, ""))) throw new Failure("invalid", "nothing is named by a value where there are fields for secrets: use a ref of a snapshot, its name or its id");
+  return [...deep(document, selector)];
 }
 
 function* deep(root: Document | ShadowRoot, selector: string): Generator<Element> {

@@ -1,0 +1,89 @@
+// What Harbor does for a page in the page's own tab: `agent.browser`, by the switch of the person's, their yes and the page's own origin.
+
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { type Browser, type Page, textOf, until } from "../driver/browser.ts";
+import type { Answers } from "../driver/site.ts";
+import { type World, inBrowsers } from "../driver/world.ts";
+
+const READ = "browser:activeTab.read";
+const INTERACT = "browser:activeTab.interact";
+
+/** A page with a form, a password, and a button that counts who has clicked it. */
+const PAGE = `<!doctype html><meta charset=utf-8><title>Gulls</title><button id=ask>Ask</button>
+<article><h1>Gulls</h1><p>The keeper counts 47 gulls.</p></article><p style="display:none">nobody sees this</p>
+<form><label>Name <input id=name></label><label>Word <input id=word type=password value=hunter-two-22></label>
+<select id=island aria-label=Island><option>Ouessant<option>Sein</select></form>
+<button id=count onclick="clicked(event)">Count</button><p id=said></p><div style="height:4000px"></div><p id=deep>Deep down</p>
+<script>
+  window.shown = (promise) => promise.then((value) => ({ value: value ?? null }), (error) => ({ code: error.code, message: error.message }));
+  window.wish = { scopes: [] };
+  ask.onclick = () => { window.asked = shown(agent.requestPermissions(wish)); };
+  window.clicked = (event) => { said.textContent = "counted"; window.trusted = event.isTrusted; window.byHarbor = shown(agent.requestPermissions({ scopes: ["model:list"] })); };
+</script>`;
+
+const site: Answers = (path) => (path === "/favicon.ico" ? { html: "", status: 404 } : { html: PAGE });
+const WITH = { page: site, mayUsePages: true };
+
+/** What comes of a call of `agent.browser`. */
+const called = (page: Page, call: string) => page.run(`return shown(agent.browser.${call})`) as Promise<{ value?: unknown; code?: string; message?: string }>;
+
+/** The person switches parts of the page API on. */
+async function switchOn(browser: Browser, ...flags: string[]): Promise<void> {
+  const options = await browser.open(browser.apiUrl("options.html"));
+  for (const flag of flags) {
+    await until(flag, async () => (await options.run(`return document.querySelector("#${flag}")?.disabled === false`)) || undefined);
+    await options.click(`#${flag}`);
+    await until(`${flag} on`, async () => (await options.run(`return (await chrome.storage.local.get("flags")).flags?.${flag} === true`)) || undefined);
+  }
+  await options.close();
+}
+
+for (const inBrowser of inBrowsers) {
+  describe(inBrowser.name, () => {
+    test("a page reads itself by Harbor, once the person has switched that on and said yes", () =>
+      inBrowser.run(async ({ browser, site }: World) => {
+        const page = await browser.open(site.url);
+        assert.equal((await called(page, "activeTab.readability()")).code, "ERR_FEATURE_DISABLED");
+        await switchOn(browser, "browserInteraction");
+        assert.equal((await called(page, "activeTab.readability()")).code, "ERR_SCOPE_REQUIRED");
+        await page.run(`wish.scopes = ["${READ}"]`);
+        await page.click("#ask");
+        const consent = await browser.find("consent.html");
+        assert.match(await textOf(consent, "#wish"), /wants Harbor to read its own page/);
+        await consent.click("#once");
+        assert.equal(((await page.run("return asked")) as { value: { scopes: { [scope: string]: string } } }).value.scopes[READ], "granted-once");
+        const { value } = (await called(page, "activeTab.readability()")) as { value: { url: string; title: string; text: string } };
+        assert.deepEqual([value.url, value.title], [site.url, "Gulls"]);
+        assert.match(value.text, /47 gulls/);
+        assert.doesNotMatch(value.text, /nobody sees|hunter/);
+        assert.equal((await called(page, "activeTab.click('#count')")).code, "ERR_SCOPE_REQUIRED");
+        assert.deepEqual(((await page.run("return agent.capabilities()")) as { browser: object }).browser, { readActiveTab: true, interact: false });
+      }, WITH));
+
+    test("it clicks, fills in, chooses and scrolls there, never in a secret field, and no click of it is one of the person's", () =>
+      inBrowser.run(async ({ browser, site, harbor }: World) => {
+        await switchOn(browser, "browserInteraction");
+        const page = await browser.open(site.url);
+        for (const scope of [READ, INTERACT]) await harbor.cli("grant", site.origin, scope, "--always");
+        await called(page, "activeTab.click('#count')");
+        assert.equal(await textOf(page, "#said"), "counted");
+        assert.equal(await page.run("return trusted"), false);
+        assert.equal(((await page.run("return byHarbor")) as { code: string }).code, "ERR_USER_GESTURE_REQUIRED");
+        assert.deepEqual(await called(page, "activeTab.fill('#name', 'Mol\\u00e8ne')"), { value: null });
+        assert.deepEqual(await called(page, "activeTab.select('#island', 'Sein')"), { value: null });
+        assert.deepEqual(await page.run("return [document.querySelector('#name').value, document.querySelector('#island').value, document.querySelector('#word').value]"), ["Mol\u00e8ne", "Sein", "hunter-two-22"]);
+        assert.equal((await called(page, "activeTab.fill('#word', 'x')")).code, "ERR_PERMISSION_DENIED");
+        assert.deepEqual(await called(page, "activeTab.scroll({ selector: '#deep' })"), { value: null });
+        assert.equal(await page.run("return scrollY > 1000"), true);
+        const { value } = (await called(page, "activeTab.getElement('#word')")) as { value: { value: string; role: string } };
+        assert.deepEqual([value.value, value.role], ["(filled, not shown)", "textbox"]);
+        assert.deepEqual(await called(page, "activeTab.getElement('#none')"), { value: null });
+        await page.run("window.waits = shown(agent.browser.activeTab.waitForSelector('#late')); const late = document.createElement('p'); late.id = 'late'; late.textContent = 'here'; document.body.prepend(late)");
+        assert.equal(((await page.run("return waits")) as { value: { text: string } }).value.text, "here");
+        const codes = [];
+        for (const call of ["click('#none')", "click('##')", "click(7)", "click('x'.repeat(100000))", "waitForSelector('#none', { timeout: 0 })", "waitForSelector('p', { timeout: 'soon' })"]) codes.push((await called(page, `activeTab.${call}`)).code);
+        assert.deepEqual(codes, ["ERR_TOOL_FAILED", "ERR_INVALID_REQUEST", "ERR_INVALID_REQUEST", "ERR_INVALID_REQUEST", "ERR_TOOL_TIMEOUT", "ERR_INVALID_REQUEST"]);
+      }, WITH));
+  });
+}

@@ -1,0 +1,124 @@
+// What Harbor does for a page in the page's own tab: reads, clicks, fills, by the part of the browser tools that is in documents.
+//
+//   page ─ agent.browser ─► web-agents-api (switch) ─► here: grant, the browser's permission ─► Documents ─► the part: its origin ─► done
+//
+// Owns which document a page reaches: one of its own origin, by that document's word at the moment in which it does something. Must
+// never act in another one, or fill in or tell what stands in a secret field.
+
+import { mayReadSite, mayUsePages } from "../shared/browser/tabs.ts";
+import type { NativeClient } from "../shared/native/client.ts";
+import { type BrowserWish, type BrowserScope, neededFor } from "../shared/protocol/in_tabs.ts";
+import { CodedError } from "../shared/protocol/codes.ts";
+import type { Asker } from "../shared/protocol/peer.ts";
+import { DeniedError, ToolError } from "./browser/call.ts";
+import { Closed, Documents, Failed, Silent, WentAway } from "./browser/documents.ts";
+import type { Numbers } from "./browser/numbers.ts";
+import type { Done, ElementView } from "./browser/page/commands.ts";
+import type { Kind } from "./browser/page/failure.ts";
+import { viewOf } from "./grants.ts";
+import { type Permits, lackOf } from "./page_scopes.ts";
+
+export type BrowserRequest = { type: "browser" } & Asker & BrowserWish;
+
+/** What this works with. */
+export interface BrowserParts {
+  bridge: Pick<NativeClient, "request">;
+  permits: Permits;
+  numbers: Numbers;
+}
+
+/** What the browser says of itself. */
+export const PERMITS: Permits = { readSite: mayReadSite, usePages: mayUsePages };
+
+/** How much of a text a page gets, in characters. */
+const MOST_CHARS = 50_000;
+const LONGEST_URL = 8_192;
+const LONGEST_TITLE = 300;
+
+/** How often an element is looked for that is waited for, in milliseconds. */
+const LOOK_MS = 200;
+
+/** Does it, and gives what the page asked for. */
+export async function doInTabs(parts: BrowserParts, request: BrowserRequest, signal: AbortSignal): Promise<unknown> {
+  await check(parts, request, neededFor(request).scope);
+  try {
+    return await done(documentsFor(parts, request, signal), request, signal);
+  } catch (error) {
+    throw codedOf(error);
+  }
+}
+
+/** Throws where the page may not do this, or the browser does not let Harbor do it. */
+export async function check({ bridge, permits }: BrowserParts, { origin, tab }: Asker, scope: BrowserScope): Promise<void> {
+  const { grants } = await bridge.request("host_get_permissions", { origin, tab_id: tab });
+  const word = viewOf(origin, grants).scopes[scope];
+  if (word === "denied") throw new CodedError("ERR_PERMISSION_DENIED", `the person does not allow ${scope}`);
+  if (word === "not-granted") throw new CodedError("ERR_SCOPE_REQUIRED", `this needs ${scope}: ask for it by requestPermissions, at a click`);
+  if ((await lackOf(permits, origin, [scope])) === undefined) return;
+  throw new CodedError("ERR_SCOPE_REQUIRED", `${scope} is unavailable: the browser does not let Harbor use this site. requestPermissions asks for that, too, at a click`);
+}
+
+/** The documents of the page's tab, as far as they are its own. */
+function documentsFor({ numbers }: BrowserParts, { origin }: Asker, signal: AbortSignal): Documents {
+  const gone = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+  return new Documents(
+    { leaves: () => ({ gone, stop: () => undefined }), allowed: async () => origin, tell: () => undefined, may: async (_, place) => place === origin },
+    numbers,
+  );
+}
+
+async function done(documents: Documents, request: BrowserRequest, signal: AbortSignal): Promise<unknown> {
+  const { tab } = request;
+  switch (request.act) {
+    case "readability": {
+      const { url, title, text } = await documents.run(tab, 0, "article", {});
+      return { url: url.slice(0, LONGEST_URL), title: title.slice(0, LONGEST_TITLE), text: text.slice(0, MOST_CHARS) };
+    }
+    case "getElement":
+      return (await documents.run(tab, 0, "element", { target: request.selector })).element;
+    case "waitForSelector":
+      return waited(documents, request, signal);
+    case "click":
+      return acted(documents.run(tab, 0, "click", { target: request.selector, button: request.button, count: request.doubleClick ? 2 : 1, modifiers: [] }));
+    case "fill":
+      return acted(documents.run(tab, 0, "fill", { target: request.selector, kind: "textbox", value: request.value, plain: true }));
+    case "select":
+      return acted(documents.run(tab, 0, "select", { target: request.selector, values: request.values, plain: true }));
+    case "scroll":
+      return acted(documents.run(tab, 0, "scroll", { target: request.selector, to: request.to, x: request.x, y: request.y }));
+  }
+}
+
+/** The element, once it is to be seen. */
+async function waited(documents: Documents, { tab, selector, timeout }: BrowserRequest & { act: "waitForSelector" }, signal: AbortSignal): Promise<ElementView> {
+  const end = performance.now() + timeout;
+  for (;;) {
+    const { element } = await documents.run(tab, 0, "element", { target: selector });
+    if (element?.visible) return element;
+    if (performance.now() >= end) throw new CodedError("ERR_TOOL_TIMEOUT", `nothing that fits was to be seen within ${timeout} ms`);
+    await new Promise((next) => setTimeout(next, LOOK_MS));
+    signal.throwIfAborted();
+  }
+}
+
+/** An action that the document goes away after has been done. */
+async function acted(doing: Promise<Done>): Promise<void> {
+  const lines = await doing.then((one) => one.lines, (error: unknown) => {
+    if (error instanceof WentAway) return [];
+    throw error;
+  });
+  const other = lines.find((line) => line.startsWith("NOT as wanted"));
+  if (other !== undefined) throw new CodedError("ERR_TOOL_FAILED", other);
+}
+
+const CODES: { [kind in Kind]?: string } = { invalid: "ERR_INVALID_REQUEST", denied: "ERR_PERMISSION_DENIED", timeout: "ERR_TOOL_TIMEOUT" };
+
+function codedOf(error: unknown): unknown {
+  if (error instanceof DeniedError) return new CodedError("ERR_PERMISSION_DENIED", "the tab shows another site");
+  if (error instanceof Silent) return new CodedError("ERR_TOOL_TIMEOUT", "the page does not answer: it is busy, or shows a question of the browser itself");
+  if (error instanceof Failed) return new CodedError(CODES[error.kind] ?? "ERR_TOOL_FAILED", error.message);
+  if (error instanceof Closed) return new CodedError("ERR_TOOL_FAILED", "the tab is closed");
+  if (error instanceof WentAway) return new CodedError("ERR_TOOL_FAILED", "the page went to another document");
+  // What a browser says of itself is nothing for pages.
+  return error instanceof ToolError ? new CodedError("ERR_TOOL_FAILED", "the browser does not allow this in this page") : error;
+}
