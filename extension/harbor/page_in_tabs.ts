@@ -16,6 +16,7 @@ import type { Numbers } from "./browser/numbers.ts";
 import type { Done, ElementView } from "./browser/page/commands.ts";
 import type { Kind } from "./browser/page/failure.ts";
 import { viewOf } from "./grants.ts";
+import { pictureFor } from "./page_picture.ts";
 import { type Permits, lackOf } from "./page_scopes.ts";
 
 export type BrowserRequest = { type: "browser" } & Asker & BrowserWish;
@@ -84,6 +85,8 @@ async function done(documents: Documents, request: BrowserRequest, signal: Abort
       return acted(documents.run(tab, 0, "fill", { target: request.selector, kind: "textbox", value: request.value, plain: true }));
     case "select":
       return acted(documents.run(tab, 0, "select", { target: request.selector, values: request.values, plain: true }));
+    case "screenshot":
+      return pictureFor({ documents, tab, origin: request.origin }, signal);
     case "scroll":
       return acted(documents.run(tab, 0, "scroll", { target: request.selector, to: request.to, x: request.x, y: request.y }));
   }

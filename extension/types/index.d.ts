@@ -10,7 +10,7 @@ export interface HarborError extends Error {
   details?: unknown;
 }
 
-export type Scope = "mcp:tools.list" | "mcp:tools.call" | "model:prompt" | "model:tools" | "model:list" | "browser:activeTab.read" | "browser:activeTab.interact";
+export type Scope = "mcp:tools.list" | "mcp:tools.call" | "model:prompt" | "model:tools" | "model:list" | "browser:activeTab.read" | "browser:activeTab.interact" | "browser:activeTab.screenshot";
 export type GrantWord = "granted-once" | "granted-always" | "denied" | "not-granted" | "unavailable";
 
 export interface Permissions {
@@ -32,7 +32,7 @@ export interface Capabilities {
   /** Whether it can have it do tasks with tools now. */
   runs: { available: boolean };
   /** What of `agent.browser` works for it now. */
-  browser: { readActiveTab: boolean; interact: boolean };
+  browser: { readActiveTab: boolean; interact: boolean; screenshot: boolean };
   /** Which parts of the API there are for pages. */
   features: { [feature: string]: boolean };
 }
@@ -152,6 +152,8 @@ export interface AgentBrowser {
     fill(selector: string, value: string, options?: Stops): Promise<void>;
     /** By their values, or by what is written on them. */
     select(selector: string, values: string | string[], options?: Stops): Promise<void>;
+    /** What is to be seen of it, a JPEG as a data URL; frames of other origins and secret fields are black. */
+    screenshot(options?: Stops): Promise<string>;
     /** An element into view; or it, or the page, by so many pixels, or to an end. */
     scroll(options?: Stops & { selector?: string; x?: number; y?: number; to?: "top" | "bottom" }): Promise<void>;
   };

@@ -18,20 +18,22 @@ export interface Flags {
   agentRuns: boolean;
   /** Whether pages may have Harbor read and act in their own tab. */
   browserInteraction: boolean;
+  /** Whether pages may have pictures of their own tab. */
+  screenshots: boolean;
 }
 
 export const FLAG_NAMES = ["textGeneration", "toolAccess", "toolCalling", "agentRuns", ...BROWSER_FLAGS] as const satisfies (keyof Flags)[];
 
 /** Features of the page API that this version does not have. */
 export const NOT_HERE = {
-  ...{ pageTools: false, screenshots: false, browserControl: false, siteServers: false },
+  ...{ pageTools: false, browserControl: false, siteServers: false },
   ...{ siteChat: false, addressBar: false, multiAgent: false, remoteAgents: false },
 } as const;
 
 /** The key in storage. */
 export const FLAGS_KEY = "flags";
 
-const DEFAULTS: Flags = { textGeneration: true, toolAccess: true, toolCalling: true, agentRuns: true, browserInteraction: false };
+const DEFAULTS: Flags = { textGeneration: true, toolAccess: true, toolCalling: true, agentRuns: true, browserInteraction: false, screenshots: false };
 
 /** Which flag a request needs. */
 const NEEDED = new Map<string, keyof Flags>([
@@ -63,6 +65,7 @@ const NEEDED_FOR: { [scope in Scope]: keyof Flags } = {
   "model:list": "textGeneration",
   "browser:activeTab.read": "browserInteraction",
   "browser:activeTab.interact": "browserInteraction",
+  "browser:activeTab.screenshot": "screenshots",
 };
 
 /** Throws ERR_FEATURE_DISABLED where a request is switched off. What there is no act for is said where it is read. */

@@ -68,8 +68,8 @@ test("what is switched off goes nowhere", async () => {
   const configured = played({ about: { model: true, off: ["textGeneration"] }, request_permissions: { granted: true } });
   await assert.rejects(configured.ask("request_permissions", { scopes: ["mcp:tools.list", "model:prompt"] }), { code: "ERR_FEATURE_DISABLED" });
   assert.deepEqual(configured.seen.map(([type]) => type), ["about"], "the person is not asked");
-  assert.deepEqual(parseFlags({ toolAccess: "no", other: 1 }), { textGeneration: true, toolAccess: true, toolCalling: true, agentRuns: true, browserInteraction: false });
-  assert.deepEqual(parseFlags(null), { textGeneration: true, toolAccess: true, toolCalling: true, agentRuns: true, browserInteraction: false });
+  assert.deepEqual(parseFlags({ toolAccess: "no", other: 1 }), { textGeneration: true, toolAccess: true, toolCalling: true, agentRuns: true, browserInteraction: false, screenshots: false });
+  assert.deepEqual(parseFlags(null), { textGeneration: true, toolAccess: true, toolCalling: true, agentRuns: true, browserInteraction: false, screenshots: false });
 });
 
 test("capabilities tell what there is, and without Harbor why there is nothing", async () => {
@@ -84,8 +84,8 @@ test("capabilities tell what there is, and without Harbor why there is nothing",
     allowedTools: ["s/*"],
     model: { available: true },
     runs: { available: true },
-    browser: { readActiveTab: false, interact: false },
-    features: { textGeneration: true, toolAccess: true, toolCalling: false, agentRuns: true, browserInteraction: false, ...NOT_HERE },
+    browser: { readActiveTab: false, interact: false, screenshot: false },
+    features: { textGeneration: true, toolAccess: true, toolCalling: false, agentRuns: true, browserInteraction: false, screenshots: false, ...NOT_HERE },
   });
   for (const [flags, replies, model, runs] of [
     [{ agentRuns: false }, {}, true, false],

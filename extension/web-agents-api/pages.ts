@@ -42,7 +42,7 @@ export interface Capabilities {
   model: { available: boolean };
   runs: { available: boolean };
   /** What Harbor does for it in tabs now. */
-  browser: { readActiveTab: boolean; interact: boolean };
+  browser: { readActiveTab: boolean; interact: boolean; screenshot: boolean };
   /** Which parts of the API there are for pages: of this version, as the person has set it here and in Harbor's configuration. */
   features: Flags & typeof NOT_HERE;
 }
@@ -191,7 +191,7 @@ async function capabilities(asker: Asker, harbor: Peer, features: Flags, known: 
     permissions: {},
     model: { available: false },
     runs: { available: false },
-    browser: { readActiveTab: false, interact: false },
+    browser: { readActiveTab: false, interact: false, screenshot: false },
     features: { ...features, ...NOT_HERE },
   };
   try {
@@ -204,7 +204,11 @@ async function capabilities(asker: Asker, harbor: Peer, features: Flags, known: 
     found.model = { available: may("model:prompt") };
     found.runs = { available: on.agentRuns && may("model:prompt", "model:tools", "mcp:tools.call") };
     const inTabs = (scope: BrowserScope, flag: BrowserFlag) => on[flag] && scopes[scope].startsWith("granted");
-    found.browser = { readActiveTab: inTabs("browser:activeTab.read", "browserInteraction"), interact: inTabs("browser:activeTab.interact", "browserInteraction") };
+    found.browser = {
+      readActiveTab: inTabs("browser:activeTab.read", "browserInteraction"),
+      interact: inTabs("browser:activeTab.interact", "browserInteraction"),
+      screenshot: inTabs("browser:activeTab.screenshot", "screenshots"),
+    };
     found.permissions = scopes;
     if (allowedTools !== undefined) found.allowedTools = allowedTools;
     if (!found.features.toolAccess || !scopes["mcp:tools.list"].startsWith("granted")) return found;

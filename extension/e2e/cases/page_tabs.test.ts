@@ -22,7 +22,26 @@ const PAGE = `<!doctype html><meta charset=utf-8><title>Gulls</title><button id=
   window.clicked = (event) => { said.textContent = "counted"; window.trusted = event.isTrusted; window.byHarbor = shown(agent.requestPermissions({ scopes: ["model:list"] })); };
 </script>`;
 
-const site: Answers = (path) => (path === "/favicon.ico" ? { html: "", status: 404 } : { html: PAGE });
+const PICTURED = `<!doctype html><style>body { margin: 0 } iframe, input { position: fixed; left: 0; width: 200px; height: 80px; border: 0; padding: 0 }</style>
+<iframe src=OTHER/red style="top:0"></iframe><iframe src=/green style="top:100px"></iframe><input type=password value=x style="top:200px; background:#f00; color:#f00">
+<script>window.shown = (promise) => promise.then((value) => ({ value }), (error) => ({ code: error.code, message: error.message }));
+window.pixels = async (url, ys) => {
+  const bitmap = await createImageBitmap(await (await fetch(url)).blob());
+  const canvas = new OffscreenCanvas(bitmap.width, bitmap.height);
+  const context = canvas.getContext("2d");
+  context.drawImage(bitmap, 0, 0);
+  const scale = bitmap.width / innerWidth;
+  return ys.map((y) => { const [r, g, b] = context.getImageData(100 * scale, y * scale, 1, 1).data; return r > 200 && g > 200 && b > 200 ? "white" : r > 150 ? "red" : g > 150 ? "green" : "black"; });
+};</script>`;
+
+const COLOURED = (colour: string) => `<!doctype html><style>html { background: ${colour}; transition: opacity 60s }</style><dialog style="background:${colour};inset:0;width:100%;height:100%">x</dialog><script>document.querySelector("dialog").showModal()</script>`;
+
+const site: Answers = (path) => {
+  if (path === "/favicon.ico") return { html: "", status: 404 };
+  if (path === "/red" || path === "/green") return { html: COLOURED(path === "/red" ? "#f00" : "#0f0") };
+  if (path.startsWith("/pictured")) return { html: PICTURED.replace("OTHER", decodeURIComponent(path.slice("/pictured?".length))) };
+  return { html: PAGE };
+};
 const WITH = { page: site, mayUsePages: true };
 
 /** What comes of a call of `agent.browser`. */
@@ -58,8 +77,27 @@ for (const inBrowser of inBrowsers) {
         assert.match(value.text, /47 gulls/);
         assert.doesNotMatch(value.text, /nobody sees|hunter/);
         assert.equal((await called(page, "activeTab.click('#count')")).code, "ERR_SCOPE_REQUIRED");
-        assert.deepEqual(((await page.run("return agent.capabilities()")) as { browser: object }).browser, { readActiveTab: true, interact: false });
+        assert.deepEqual(((await page.run("return agent.capabilities()")) as { browser: object }).browser, { readActiveTab: true, interact: false, screenshot: false });
       }, WITH));
+
+    test("without the browser's permission what is allowed is unavailable, and the question says that the browser asks next", () =>
+      inBrowser.run(async ({ browser, site, harbor }: World) => {
+        await switchOn(browser, "browserInteraction");
+        const page = await browser.open(site.url);
+        await harbor.cli("grant", site.origin, READ, "--always");
+        const { code, message } = await called(page, "activeTab.readability()");
+        assert.equal(code, "ERR_SCOPE_REQUIRED");
+        assert.match(message ?? "", /unavailable: the browser does not let Harbor use this site/);
+        const { permissions, browser: can } = (await page.run("return agent.capabilities()")) as { permissions: { [scope: string]: string }; browser: { readActiveTab: boolean } };
+        assert.deepEqual([permissions[READ], can.readActiveTab], ["unavailable", false]);
+        await page.run(`wish.scopes = ["${READ}"]`);
+        await page.click("#ask");
+        const consent = await browser.find("consent.html");
+        assert.match(await textOf(consent, ".lack"), /your browser asks next whether Harbor may read this site/);
+        await consent.click("#deny");
+        const { value } = (await page.run("return asked")) as { value: { granted: boolean; scopes: { [scope: string]: string } } };
+        assert.deepEqual([value.granted, value.scopes[READ]], [false, "unavailable"]);
+      }, { page: site }));
 
     test("it clicks, fills in, chooses and scrolls there, never in a secret field, and no click of it is one of the person's", () =>
       inBrowser.run(async ({ browser, site, harbor }: World) => {
@@ -84,6 +122,21 @@ for (const inBrowser of inBrowsers) {
         const codes = [];
         for (const call of ["click('#none')", "click('##')", "click(7)", "click('x'.repeat(100000))", "waitForSelector('#none', { timeout: 0 })", "waitForSelector('p', { timeout: 'soon' })"]) codes.push((await called(page, `activeTab.${call}`)).code);
         assert.deepEqual(codes, ["ERR_TOOL_FAILED", "ERR_INVALID_REQUEST", "ERR_INVALID_REQUEST", "ERR_INVALID_REQUEST", "ERR_TOOL_TIMEOUT", "ERR_INVALID_REQUEST"]);
+      }, WITH));
+
+    test("a picture of it has neither frames of others nor secret fields, and there is none of a tab that is not shown", () =>
+      inBrowser.run(async ({ browser, site, harbor }: World) => {
+        await switchOn(browser, "screenshots");
+        const page = await browser.open(`${site.origin}/pictured?${encodeURIComponent(site.other)}`);
+        assert.equal((await called(page, "activeTab.screenshot()")).code, "ERR_SCOPE_REQUIRED");
+        await harbor.cli("grant", site.origin, "browser:activeTab.screenshot", "--always");
+        const { value } = await called(page, "activeTab.screenshot()");
+        assert.match(value as string, /^data:image\/jpeg;base64,/);
+        assert.deepEqual(await page.run(`return pixels(${JSON.stringify(value)}, [40, 140, 240, 320])`), ["black", "green", "black", "white"]);
+        assert.equal(await page.run("return document.querySelector('input').style.cssText.includes('opacity')"), false, "it is as before");
+        const other = await browser.open(`${site.origin}/`);
+        if (inBrowser.name === "chrome") assert.equal((await called(page, "activeTab.screenshot()")).code, "ERR_TOOL_FAILED");
+        await other.close();
       }, WITH));
   });
 }

@@ -54,6 +54,7 @@ export function wishWords({ scopes, servers, named, call, site, power }: Pick<Qu
 export const BROWSER_WORDS: { [scope in BrowserScope]: string } = {
   "browser:activeTab.read": "read its own page as you see it",
   "browser:activeTab.interact": "click, fill in and scroll in its own page",
+  "browser:activeTab.screenshot": "take pictures of its own page",
 };
 
 /** Those of the browser. */

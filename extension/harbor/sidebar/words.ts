@@ -169,5 +169,6 @@ export function scopeWords(scope: string): string {
   if (scope === "model:list") return "See your language models";
   if (scope === "browser:activeTab.read") return "Read its own page";
   if (scope === "browser:activeTab.interact") return "Click and fill in its own page";
+  if (scope === "browser:activeTab.screenshot") return "Take pictures of its own page";
   return scope;
 }

@@ -358,11 +358,29 @@ function inTurn<T>(take: () => Promise<T>): Promise<T> {
   return next;
 }
 
+/** The browser draws what the window shows: nothing where that is, or was meanwhile, another tab. */
+async function pictureOfShown({ id, windowId }: TabView): Promise<string | undefined> {
+  const isShown = async () => {
+    const now = await tabOf(id);
+    return now?.active === true && now.windowId === windowId;
+  };
+  let isSwitched = false;
+  const hear = (shown: { windowId: number }) => void (isSwitched ||= shown.windowId === windowId);
+  chrome.tabs.onActivated.addListener(hear);
+  try {
+    if (!(await isShown())) return undefined;
+    const picture = await chrome.tabs.captureVisibleTab(windowId, { format: "png" });
+    return (await isShown()) && !isSwitched ? picture : undefined;
+  } finally {
+    chrome.tabs.onActivated.removeListener(hear);
+  }
+}
+
 /** What is to be seen of a tab, a PNG as a data URL; nothing where the browser draws no tab that is not shown. */
 export async function pictureOf(tab: TabView): Promise<string | undefined> {
   if (__BROWSER__ === "firefox") {
     const firefox = chrome as unknown as { tabs: { captureTab(id: number, options: object): Promise<string> } };
     return firefox.tabs.captureTab(tab.id, { format: "png" });
   }
-  return tab.active ? inTurn(() => chrome.tabs.captureVisibleTab(tab.windowId, { format: "png" })) : undefined;
+  return tab.active ? inTurn(() => pictureOfShown(tab)) : undefined;
 }

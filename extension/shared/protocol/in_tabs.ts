@@ -7,25 +7,28 @@ import type { Fields } from "../ports/wire.ts";
 import { CodedError } from "./codes.ts";
 
 /** What a page can be allowed in tabs. */
-export const BROWSER_SCOPES = ["browser:activeTab.read", "browser:activeTab.interact"] as const;
+export const BROWSER_SCOPES = ["browser:activeTab.read", "browser:activeTab.interact", "browser:activeTab.screenshot"] as const;
 export type BrowserScope = (typeof BROWSER_SCOPES)[number];
 
 /** Switches of these, off until the person says otherwise. */
-export const BROWSER_FLAGS = ["browserInteraction"] as const;
+export const BROWSER_FLAGS = ["browserInteraction", "screenshots"] as const;
 export type BrowserFlag = (typeof BROWSER_FLAGS)[number];
 
 const READS = { scope: "browser:activeTab.read", flag: "browserInteraction" } as const;
 const ACTS_IN = { scope: "browser:activeTab.interact", flag: "browserInteraction" } as const;
 
+const SEES = { scope: "browser:activeTab.screenshot", flag: "screenshots" } as const;
+
 /** What there is to do. */
 const ACTS = {
   ...{ readability: READS, getElement: READS, waitForSelector: READS },
   ...{ click: ACTS_IN, fill: ACTS_IN, select: ACTS_IN, scroll: ACTS_IN },
+  screenshot: SEES,
 } as const satisfies { [act: string]: { scope: BrowserScope; flag: BrowserFlag } };
 export type Act = keyof typeof ACTS;
 
 export type BrowserWish =
-  | { act: "readability" }
+  | { act: "readability" | "screenshot" }
   | { act: "getElement"; selector: string }
   | { act: "waitForSelector"; selector: string; timeout: number }
   | { act: "click"; selector: string; button: "left" | "right" | "middle"; doubleClick: boolean }
@@ -55,6 +58,7 @@ export function parseBrowser(fields: Fields): BrowserWish {
   if (!isAct(act)) throw new CodedError("ERR_INVALID_REQUEST", "agent.browser has no such function");
   switch (act) {
     case "readability":
+    case "screenshot":
       return { act };
     case "getElement":
       return { act, selector: selectorIn(fields) };

@@ -70,6 +70,10 @@ export const FLAG_WORDS: { [flag in keyof Flags]: { head: string; text: string }
     head: "Sites may have Harbor read and click in their own page",
     text: "Only sites you allowed, each in its own tab. Off: no site can.",
   },
+  screenshots: {
+    head: "Sites may have pictures of their own page",
+    text: "Only sites you allowed. Frames of others and secret fields are left out. Off: no site can.",
+  },
 };
 
 /** What can be said of a site's `LanguageModel`. */

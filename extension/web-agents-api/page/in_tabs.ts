@@ -26,6 +26,7 @@ export const browser = freeze({
     click: freeze((selector: unknown, options?: Given) => act("click", () => ({ selector, button: options?.["button"], doubleClick: options?.["doubleClick"] }), options)),
     fill: freeze((selector: unknown, value: unknown, options?: Given) => act("fill", () => ({ selector, value }), options)),
     select: freeze((selector: unknown, values: unknown, options?: Given) => act("select", () => ({ selector, values }), options)),
+    screenshot: freeze((options?: Given) => act("screenshot", () => ({}), options)),
     scroll: freeze((options?: Given) => act("scroll", () => ({ selector: options?.["selector"], x: options?.["x"], y: options?.["y"], to: options?.["to"] }), options)),
   }),
 });

@@ -5,6 +5,7 @@
 import type { Kind } from "./failure.ts";
 import type { Mode } from "./read.ts";
 import type { Filter, Line } from "./snapshot.ts";
+import type { Veil } from "./veil.ts";
 
 export interface Offset {
   x: number;
@@ -34,7 +35,9 @@ export interface Commands {
   mark: { target: string; name: string };
   /** What a field has. */
   value: { target: string };
-  veil: { over: "all" | "secrets" | "nothing" };
+  veil: { over: Veil };
+  /** Where something stands that no picture for a page shows. */
+  covers: Record<string, never>;
   /** Nothing is done but what comes with each answer. */
   note: Record<string, never>;
   /** A piece, base64, of the nth file of a transfer. `site`: for which origin the files are. */
@@ -68,7 +71,9 @@ export interface Replies {
   has: { is: boolean };
   mark: Record<string, never>;
   value: { value: string };
-  veil: { over: string };
+  /** `before`: the veil that was there until now. */
+  veil: { before: Veil };
+  covers: { covers: Box[]; windowWidth: number };
   note: Record<string, never>;
   /** How much of the file is there. */
   keep: { has: number };
@@ -88,7 +93,15 @@ export interface ElementView {
   text: string;
   value?: string;
   visible: boolean;
-  box: { x: number; y: number; width: number; height: number };
+  box: Box;
+}
+
+/** In CSS pixels of the window. */
+export interface Box {
+  x: number;
+  y: number;
+  width: number;
+  height: number;
 }
 
 /** What an action did. */

@@ -5,6 +5,7 @@
 import { closedShadowRoot } from "../../../shared/browser/content.ts";
 import { changing } from "./change.ts";
 import { type Answer, type Command, type Commands, type Elsewhere, type Name, PART, type Replies } from "./commands.ts";
+import { MOST_COVERS, covers } from "./covers.ts";
 import { turn } from "./effects.ts";
 import { elementOf } from "./element.ts";
 import { Failure } from "./failure.ts";
@@ -46,7 +47,12 @@ const ways: { [N in Name]: (options: Commands[N]) => Promise<Replies[N]> | Repli
   fill: ({ target, ...what }) => onLive(target, (element) => fill(element, what)),
   drag: ({ from, to, ...at }) => onLive(from, (element) => drag(element, resolve(to), at)),
   scroll,
-  veil: async ({ over }) => (await veil(over), { over }),
+  veil: async ({ over }) => ({ before: await veil(over) }),
+  covers() {
+    const found = covers();
+    if (found.length > MOST_COVERS) throw new Failure("unsupported", "there is more to cover in the page than a picture of it could show");
+    return { covers: found, windowWidth: innerWidth };
+  },
   note: () => ({}),
   keep: keepPiece,
   upload: ({ target, ...what }) => upload(target === undefined ? undefined : resolve(target), what),
