@@ -45,6 +45,8 @@ import { OWN_PORT } from "./own.ts";
 import { offerAsking } from "./page/menu.ts";
 import { consentHandler } from "./consent/handler.ts";
 import { LeftOut } from "./left_out.ts";
+import { OpenedTabs } from "./opened_tabs.ts";
+import { Addresses } from "./page_addresses.ts";
 import { PERMITS } from "./page_in_tabs.ts";
 import { parseFlagsAnswer } from "./page_flags.ts";
 import { peerHandler, stateForPeer } from "./peer.ts";
@@ -60,6 +62,7 @@ const MOST_OPEN = 1_000;
 const tabs = new GrantedTabs(sessionStore);
 const numbers = new Numbers(sessionStore);
 const closedTabs = new ClosedTabs(sessionStore);
+const openedTabs = new OpenedTabs(sessionStore);
 const leftOut = new LeftOut(sessionStore);
 
 const after: After = (ms, call) => {
@@ -81,6 +84,11 @@ const asking = new Asking({
   close: closeWindow,
 });
 
+const addresses = new Addresses({
+  config: async () => (await bridge.request("get_config", {})).config,
+  aboutSite: (origin, host, signal) => askAboutSite(origin, host, "open", signal),
+});
+
 /** The page that a window shows; only `web-agents-api` may see that. */
 const siteIn = async (windowId: number) => {
   const answer = await tellExtension(__WEB_AGENTS_API_ID__, { ask: "site", window: windowId }).catch(() => undefined);
@@ -100,7 +108,7 @@ const CHAT_PAGE = "sidebar.html#chat/";
 const notices = new TurnNotices(bridge, (session, end) => notify(CHAT_PAGE + session, end === "answered" ? "Your chat has an answer" : "Your chat could not be answered", "Click to read it."));
 const badge = new Badge({ siteIn, store: sessionStore, mark: markButton, markAll: markEverywhere });
 
-/** Whether an AI client may open a site about which the person wants to be asked, or do more on one; nothing where they have not answered. */
+/** Whether an AI client, or a site for its tabs, may open a site about which the person wants to be asked, or do more on one; nothing where they have not answered. */
 async function askAboutSite(client: string, site: string, wish: SiteWish, signal: AbortSignal): Promise<boolean | undefined> {
   const more = wish === "open" ? {} : { power: wish };
   const decision = await asking.confirm({ origin: client, site, ...more, scopes: [], servers: [], named: false }, signal);
@@ -144,7 +152,7 @@ onForeignPort((port) => {
     port.disconnect();
     return;
   }
-  const parts = { closedTabs, inTabs: { permits: PERMITS, numbers }, bridge, asking, leftOut, noteTab: (tab: number) => tabs.note(tab), after, acted: () => sidebars.acted() };
+  const parts = { closedTabs, inTabs: { permits: PERMITS, numbers, opened: openedTabs, addresses, isClosed: (tab: number) => closedTabs.has(tab) }, bridge, asking, leftOut, noteTab: (tab: number) => tabs.note(tab), after, acted: () => sidebars.acted() };
   const push = answer(port, peerHandler(parts), { open: MOST_OPEN });
   const tellState = () => push("bridge", { ...stateForPeer(bridge.state) });
   peers.add(tellState);
@@ -175,6 +183,7 @@ bridge.onState(() => {
 });
 onTabClosed((tab) => {
   void closedTabs.forget(tab);
+  void openedTabs.close(tab);
   void tabs.close(tab).then(tellClosedTabs);
 });
 onPageShown((windowId, tabId) => {

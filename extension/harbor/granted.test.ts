@@ -16,7 +16,7 @@ test("origins of pages with something that is allowed, and nothing more", () => 
     grant("https://b.example", "DENY"),
     grant("https://b.example", "ALLOW_ALWAYS"),
     grant("https://c.example", "ALLOW_ALWAYS", "mcp:tools.call", "other"),
-    grant("https://d.example", "ALLOW_ALWAYS", "browser:navigate"),
+    grant("https://d.example", "ALLOW_ALWAYS", "chat:open"),
     grant("https://f.example", "ALLOW_ALWAYS", "model:prompt"),
     grant("client://e", "ALLOW_ALWAYS"),
   ];

@@ -12,6 +12,7 @@ import { INERT_MS, inertFor, mayAllow, pressed, stirred } from "./consent/inert.
 import { isLeftIn, onceButton, placeWords, stateWords, wishWords } from "./consent/words.ts";
 import type { Decision } from "./grants.ts";
 import { Numbers } from "./browser/numbers.ts";
+import { OpenedTabs } from "./opened_tabs.ts";
 import { parseOnceSeconds } from "./once.ts";
 import { peerHandler } from "./peer.ts";
 import { viewOfBridge } from "./sidebar/serve.ts";
@@ -201,7 +202,8 @@ const CONTEXT = { signal: new AbortController().signal, progress: () => undefine
 const ASKER = { origin: "https://a.example", tab: 3 };
 const nobody = () => Promise.reject(new Error("nobody is to be asked"));
 const noAsking = { ask: nobody };
-const NO_TABS = { permits: { readSite: nobody, usePages: nobody }, numbers: new Numbers({ get: async () => undefined, set: async () => undefined }) };
+const NO_STORE = { get: async () => undefined, set: async () => undefined };
+const NO_TABS = { permits: { readSite: nobody, usePages: nobody }, numbers: new Numbers(NO_STORE), opened: new OpenedTabs(NO_STORE), addresses: { judged: nobody } };
 /** What else is noted, and was left out before. */
 const noted = (left: string[] = [], notes: unknown[] = []) => ({
   noteTab: async () => undefined,

@@ -1,13 +1,14 @@
-// What Harbor does for a page in the page's own tab: reads, clicks, fills, by the part of the browser tools that is in documents.
+// What Harbor does for a page in the page's own tab, and in tabs that it has opened: reads, clicks, fills, by the part of the browser tools
+// that is in documents.
 //
 //   page ─ agent.browser ─► web-agents-api (switch) ─► here: grant, the browser's permission ─► Documents ─► the part: its origin ─► done
 //
 // Owns which document a page reaches: one of its own origin, by that document's word at the moment in which it does something. Must
 // never act in another one, or fill in or tell what stands in a secret field.
 
-import { mayReadSite, mayUsePages } from "../shared/browser/tabs.ts";
+import { leavesOf, mayReadSite, mayUsePages, tabOf } from "../shared/browser/tabs.ts";
 import type { NativeClient } from "../shared/native/client.ts";
-import { type BrowserWish, type BrowserScope, neededFor } from "../shared/protocol/in_tabs.ts";
+import { type BrowserScope, type BrowserWish, neededFor } from "../shared/protocol/in_tabs.ts";
 import { CodedError } from "../shared/protocol/codes.ts";
 import type { Asker } from "../shared/protocol/peer.ts";
 import { DeniedError, ToolError } from "./browser/call.ts";
@@ -16,8 +17,11 @@ import type { Numbers } from "./browser/numbers.ts";
 import type { Done, ElementView } from "./browser/page/commands.ts";
 import type { Kind } from "./browser/page/failure.ts";
 import { viewOf } from "./grants.ts";
+import type { OpenedTabs } from "./opened_tabs.ts";
+import type { Addresses } from "./page_addresses.ts";
 import { pictureFor } from "./page_picture.ts";
 import { type Permits, lackOf } from "./page_scopes.ts";
+import { LOAD_MS, ofTabs, whenLoaded } from "./page_tabs.ts";
 
 export type BrowserRequest = { type: "browser" } & Asker & BrowserWish;
 
@@ -26,6 +30,10 @@ export interface BrowserParts {
   bridge: Pick<NativeClient, "request">;
   permits: Permits;
   numbers: Numbers;
+  opened: OpenedTabs;
+  addresses: Pick<Addresses, "judged">;
+  /** True for a tab in whose page an AI client has run scripts. */
+  isClosed?(tab: number): Promise<boolean>;
 }
 
 /** What the browser says of itself. */
@@ -36,49 +44,87 @@ const MOST_CHARS = 50_000;
 const LONGEST_URL = 8_192;
 const LONGEST_TITLE = 300;
 
-/** How often an element is looked for that is waited for, in milliseconds. */
+/** How often an element is looked for that is waited for, and how long anything may take, in milliseconds. */
 const LOOK_MS = 200;
+const MOST_MS = 60_000;
 
-/** Does it, and gives what the page asked for. */
+/** Does it, and gives what the page asked for: one end, whatever the browser does. */
 export async function doInTabs(parts: BrowserParts, request: BrowserRequest, signal: AbortSignal): Promise<unknown> {
-  await check(parts, request, neededFor(request).scope);
+  const stop = new AbortController();
+  const timer = setTimeout(() => stop.abort(new CodedError("ERR_TOOL_TIMEOUT", `this was not done within ${MOST_MS / 1000} s`)), MOST_MS);
+  const ends = AbortSignal.any([signal, stop.signal]);
+  const ended = new Promise<never>((_, reject) => ends.addEventListener("abort", () => reject(ends.reason), { once: true }));
   try {
-    return await done(documentsFor(parts, request, signal), request, signal);
+    return await Promise.race([perform(parts, request, ends), ended]);
   } catch (error) {
     throw codedOf(error);
+  } finally {
+    clearTimeout(timer);
   }
 }
 
+async function perform(parts: BrowserParts, request: BrowserRequest, signal: AbortSignal): Promise<unknown> {
+  const { origin } = request;
+  await check(parts, request, neededFor(request).scope);
+  const tab = await tabFor(parts, request);
+  const other = await ofTabs(parts, request, tab, signal);
+  if (other.isDone) return other.value;
+  // What a page has just had opened is on its way.
+  if (tab !== request.tab && !(await whenLoaded(tab, LOAD_MS, signal))) throw new CodedError("ERR_TOOL_TIMEOUT", `the page has not loaded within ${LOAD_MS / 1000} s`);
+  if (request.act === "screenshot" && (await lackOf(parts.permits, origin, ["browser:activeTab.screenshot"])) !== undefined) throw unavailable("browser:activeTab.screenshot");
+  const isOwn = tab === request.tab;
+  return done({ documents: documentsFor(parts, { origin, tab, isOwn }, signal), tab, origin }, request, signal);
+}
+
 /** Throws where the page may not do this, or the browser does not let Harbor do it. */
-export async function check({ bridge, permits }: BrowserParts, { origin, tab }: Asker, scope: BrowserScope): Promise<void> {
+async function check({ bridge, permits }: BrowserParts, { origin, tab }: Asker, scope: BrowserScope): Promise<void> {
   const { grants } = await bridge.request("host_get_permissions", { origin, tab_id: tab });
   const word = viewOf(origin, grants).scopes[scope];
   if (word === "denied") throw new CodedError("ERR_PERMISSION_DENIED", `the person does not allow ${scope}`);
   if (word === "not-granted") throw new CodedError("ERR_SCOPE_REQUIRED", `this needs ${scope}: ask for it by requestPermissions, at a click`);
-  if ((await lackOf(permits, origin, [scope])) === undefined) return;
-  throw new CodedError("ERR_SCOPE_REQUIRED", `${scope} is unavailable: the browser does not let Harbor use this site. requestPermissions asks for that, too, at a click`);
+  if ((await lackOf(permits, origin, [scope])) !== undefined) throw unavailable(scope);
 }
 
-/** The documents of the page's tab, as far as they are its own. */
-function documentsFor({ numbers }: BrowserParts, { origin }: Asker, signal: AbortSignal): Documents {
-  const gone = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
-  return new Documents(
-    { leaves: () => ({ gone, stop: () => undefined }), allowed: async () => origin, tell: () => undefined, may: async (_, place) => place === origin },
-    numbers,
-  );
+const unavailable = (scope: BrowserScope): CodedError =>
+  new CodedError("ERR_SCOPE_REQUIRED", `${scope} is unavailable: the browser does not let Harbor use this site. requestPermissions asks for that, too, at a click`);
+
+/** The tab that is meant: the page's own, or one that its origin has opened. Of others nobody learns whether they are there. */
+async function tabFor({ opened, isClosed }: BrowserParts, { origin, tab, tabId, act }: BrowserRequest): Promise<number> {
+  if (tabId === undefined || (tabId === tab && act === "tabsGet")) return tab;
+  // What it takes to open tabs is not what it takes there.
+  if (tabId === tab) throw new CodedError("ERR_PERMISSION_DENIED", "this is the page's own tab: use activeTab");
+  if (!(await opened.of(origin)).includes(tabId) || (await tabOf(tabId)) === undefined) throw new CodedError("ERR_PERMISSION_DENIED", "this site has no such tab: it is none that it opened, or closed");
+  if (await isClosed?.(tabId)) throw new CodedError("ERR_PERMISSION_DENIED", "an AI app has run scripts in this tab");
+  return tabId;
 }
 
-async function done(documents: Documents, request: BrowserRequest, signal: AbortSignal): Promise<unknown> {
-  const { tab } = request;
+/** The documents of a tab, as far as they are of that origin. */
+function documentsFor({ numbers }: BrowserParts, { origin, tab, isOwn }: { origin: string; tab: number; isOwn: boolean }, signal: AbortSignal): Documents {
+  const ended = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+  // With its own document the page that asks is gone, and so is its request.
+  const leaves = () => (isOwn ? { gone: ended, stop: () => undefined } : leavesOf(tab));
+  return new Documents({ leaves, allowed: async () => origin, tell: () => undefined, may: async (_, place) => place === origin }, numbers);
+}
+
+/** Where something is done. */
+interface Where {
+  documents: Documents;
+  tab: number;
+  origin: string;
+}
+
+async function done({ documents, tab, origin }: Where, request: BrowserRequest, signal: AbortSignal): Promise<unknown> {
   switch (request.act) {
     case "readability": {
       const { url, title, text } = await documents.run(tab, 0, "article", {});
       return { url: url.slice(0, LONGEST_URL), title: title.slice(0, LONGEST_TITLE), text: text.slice(0, MOST_CHARS) };
     }
+    case "getHtml":
+      return (await documents.run(tab, 0, "read", { mode: "html" })).text.slice(0, MOST_CHARS);
     case "getElement":
       return (await documents.run(tab, 0, "element", { target: request.selector })).element;
     case "waitForSelector":
-      return waited(documents, request, signal);
+      return waited(documents, tab, request, signal);
     case "click":
       return acted(documents.run(tab, 0, "click", { target: request.selector, button: request.button, count: request.doubleClick ? 2 : 1, modifiers: [] }));
     case "fill":
@@ -86,14 +132,16 @@ async function done(documents: Documents, request: BrowserRequest, signal: Abort
     case "select":
       return acted(documents.run(tab, 0, "select", { target: request.selector, values: request.values, plain: true }));
     case "screenshot":
-      return pictureFor({ documents, tab, origin: request.origin }, signal);
+      return pictureFor({ documents, tab, origin }, signal);
     case "scroll":
       return acted(documents.run(tab, 0, "scroll", { target: request.selector, to: request.to, x: request.x, y: request.y }));
+    default:
+      throw new CodedError("ERR_INVALID_REQUEST", "agent.browser has no such function");
   }
 }
 
 /** The element, once it is to be seen. */
-async function waited(documents: Documents, { tab, selector, timeout }: BrowserRequest & { act: "waitForSelector" }, signal: AbortSignal): Promise<ElementView> {
+async function waited(documents: Documents, tab: number, { selector, timeout }: { selector: string; timeout: number }, signal: AbortSignal): Promise<ElementView> {
   const end = performance.now() + timeout;
   for (;;) {
     const { element } = await documents.run(tab, 0, "element", { target: selector });

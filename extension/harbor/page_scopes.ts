@@ -16,7 +16,7 @@ export interface Permits {
 /** What the browser has to be asked for: the one site, or all that the browser tools need. */
 export type Lack = "site" | "pages";
 
-const NEEDS: { [scope in BrowserScope]: Lack } = { "browser:activeTab.read": "site", "browser:activeTab.interact": "site", "browser:activeTab.screenshot": "pages" };
+const NEEDS: { [scope in BrowserScope]?: Lack } = { "browser:activeTab.read": "site", "browser:activeTab.interact": "site", "browser:activeTab.screenshot": "pages", "browser:tabs.read": "site", "browser:tabs.create": "site" };
 
 const needOf = (scope: Scope): Lack | undefined => (NEEDS as { [scope in Scope]?: Lack })[scope];
 

@@ -5,6 +5,7 @@
 import type { Pushes, ToolDescriptor as SentTool } from "../shared/protocol/generated/messages.ts";
 import type { ModelState, PermissionsView, ProviderInfo as SentProvider } from "../shared/protocol/peer.ts";
 import type { ElementView } from "../harbor/browser/page/commands.ts";
+import type { PageTab } from "../harbor/page_tabs.ts";
 import type { agent } from "../web-agents-api/page/agent.ts";
 import type { ai } from "../web-agents-api/page/ai.ts";
 import type { harbor } from "../web-agents-api/page/harbor.ts";
@@ -25,7 +26,10 @@ export const names: [
   SameKeys<(typeof agent)["sessions"], api.Agent["sessions"]>,
   SameKeys<(typeof agent)["browser"], api.Agent["browser"]>,
   SameKeys<(typeof agent)["browser"]["activeTab"], api.AgentBrowser["activeTab"]>,
+  SameKeys<(typeof agent)["browser"]["tabs"], api.AgentBrowser["tabs"]>,
+  SameKeys<(typeof agent)["browser"]["tab"], api.AgentBrowser["tab"]>,
   Same<ElementView, api.PageElement>,
+  Same<PageTab, api.PageTab>,
   SameKeys<typeof ai, api.AI>,
   SameKeys<(typeof ai)["providers"], api.AI["providers"]>,
   SameKeys<(typeof ai)["runtime"], api.AI["runtime"]>,
@@ -36,7 +40,7 @@ export const names: [
   SameKeys<tools.LanguageModelToolCall, api.LanguageModelToolCall>,
   SameKeys<tools.LanguageModelToolSuccess, api.LanguageModelToolSuccess>,
   SameKeys<tools.LanguageModelToolError, api.LanguageModelToolError>,
-] = [true, true, true, true, true, true, true, true, true, true, true, true, true, true, true, true, true];
+] = [true, true, true, true, true, true, true, true, true, true, true, true, true, true, true, true, true, true, true, true];
 
 /** What travels. */
 export const data: [

@@ -10,7 +10,7 @@ export interface HarborError extends Error {
   details?: unknown;
 }
 
-export type Scope = "mcp:tools.list" | "mcp:tools.call" | "model:prompt" | "model:tools" | "model:list" | "browser:activeTab.read" | "browser:activeTab.interact" | "browser:activeTab.screenshot";
+export type Scope = "mcp:tools.list" | "mcp:tools.call" | "model:prompt" | "model:tools" | "model:list" | "browser:activeTab.read" | "browser:activeTab.interact" | "browser:activeTab.screenshot" | "browser:navigate" | "browser:tabs.read" | "browser:tabs.create";
 export type GrantWord = "granted-once" | "granted-always" | "denied" | "not-granted" | "unavailable";
 
 export interface Permissions {
@@ -32,7 +32,7 @@ export interface Capabilities {
   /** Whether it can have it do tasks with tools now. */
   runs: { available: boolean };
   /** What of `agent.browser` works for it now. */
-  browser: { readActiveTab: boolean; interact: boolean; screenshot: boolean };
+  browser: { readActiveTab: boolean; interact: boolean; screenshot: boolean; navigate: boolean; readTabs: boolean; createTabs: boolean };
   /** Which parts of the API there are for pages. */
   features: { [feature: string]: boolean };
 }
@@ -135,6 +135,17 @@ export interface PageElement {
   box: { x: number; y: number; width: number; height: number };
 }
 
+/** A tab of the site: its own, or one that it has opened. */
+export interface PageTab {
+  id: number;
+  opened: boolean;
+  active: boolean;
+  loading: boolean;
+  /** Only while it shows the site's own origin. */
+  url?: string;
+  title?: string;
+}
+
 interface Stops {
   signal?: AbortSignal;
 }
@@ -156,6 +167,31 @@ export interface AgentBrowser {
     screenshot(options?: Stops): Promise<string>;
     /** An element into view; or it, or the page, by so many pixels, or to an end. */
     scroll(options?: Stops & { selector?: string; x?: number; y?: number; to?: "top" | "bottom" }): Promise<void>;
+  };
+  /** Leads the page's own tab elsewhere; the page ends with that. */
+  navigate(url: string, options?: Stops): Promise<void>;
+  readonly tabs: {
+    list(options?: Stops): Promise<PageTab[]>;
+    get(id: number, options?: Stops): Promise<PageTab>;
+    /** Behind the tab that is shown; 8 of a site at most. */
+    create(wish: Stops & { url: string }): Promise<PageTab>;
+    close(id: number, options?: Stops): Promise<void>;
+  };
+  /** Tabs that this site has opened, while they show its own origin. */
+  readonly tab: {
+    readability(id: number, options?: Stops): Promise<{ url: string; title: string; text: string }>;
+    /** What is seen of it as HTML, without scripts and styles: at most 50,000 characters. */
+    getHtml(id: number, options?: Stops): Promise<string>;
+    getElement(id: number, selector: string, options?: Stops): Promise<PageElement | null>;
+    waitForSelector(id: number, selector: string, options?: Stops & { timeout?: number }): Promise<PageElement>;
+    click(id: number, selector: string, options?: Stops & { button?: "left" | "right" | "middle"; doubleClick?: boolean }): Promise<void>;
+    fill(id: number, selector: string, value: string, options?: Stops): Promise<void>;
+    select(id: number, selector: string, values: string | string[], options?: Stops): Promise<void>;
+    scroll(id: number, options?: Stops & { selector?: string; x?: number; y?: number; to?: "top" | "bottom" }): Promise<void>;
+    screenshot(id: number, options?: Stops): Promise<string>;
+    /** Until the page is there. It may go anywhere; what it shows then is read only where that is this origin. */
+    navigate(id: number, url: string, options?: Stops): Promise<void>;
+    waitForLoad(id: number, options?: Stops): Promise<void>;
   };
 }
 

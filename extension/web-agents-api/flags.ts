@@ -20,20 +20,22 @@ export interface Flags {
   browserInteraction: boolean;
   /** Whether pages may have pictures of their own tab. */
   screenshots: boolean;
+  /** Whether pages may lead their own tab, and open and use others. */
+  browserControl: boolean;
 }
 
 export const FLAG_NAMES = ["textGeneration", "toolAccess", "toolCalling", "agentRuns", ...BROWSER_FLAGS] as const satisfies (keyof Flags)[];
 
 /** Features of the page API that this version does not have. */
 export const NOT_HERE = {
-  ...{ pageTools: false, browserControl: false, siteServers: false },
+  ...{ pageTools: false, siteServers: false },
   ...{ siteChat: false, addressBar: false, multiAgent: false, remoteAgents: false },
 } as const;
 
 /** The key in storage. */
 export const FLAGS_KEY = "flags";
 
-const DEFAULTS: Flags = { textGeneration: true, toolAccess: true, toolCalling: true, agentRuns: true, browserInteraction: false, screenshots: false };
+const DEFAULTS: Flags = { textGeneration: true, toolAccess: true, toolCalling: true, agentRuns: true, browserInteraction: false, screenshots: false, browserControl: false };
 
 /** Which flag a request needs. */
 const NEEDED = new Map<string, keyof Flags>([
@@ -66,13 +68,16 @@ const NEEDED_FOR: { [scope in Scope]: keyof Flags } = {
   "browser:activeTab.read": "browserInteraction",
   "browser:activeTab.interact": "browserInteraction",
   "browser:activeTab.screenshot": "screenshots",
+  "browser:navigate": "browserControl",
+  "browser:tabs.read": "browserControl",
+  "browser:tabs.create": "browserControl",
 };
 
 /** Throws ERR_FEATURE_DISABLED where a request is switched off. What there is no act for is said where it is read. */
 export function checkFlags(type: string, payload: Fields, flags: Flags): void {
-  const { act } = payload;
-  const needed = type === "browser" && isAct(act) ? neededFor({ act }).flag : NEEDED.get(type);
-  if (needed !== undefined) check(needed, flags);
+  const { act, tabId } = payload;
+  const needed = type === "browser" && isAct(act) ? neededFor({ act, tabId }).flags : [NEEDED.get(type)].filter((flag) => flag !== undefined);
+  for (const flag of needed) check(flag, flags);
 }
 
 /** The same for a wish: where one of its scopes is switched off. */

@@ -68,8 +68,20 @@ test("what is switched off goes nowhere", async () => {
   const configured = played({ about: { model: true, off: ["textGeneration"] }, request_permissions: { granted: true } });
   await assert.rejects(configured.ask("request_permissions", { scopes: ["mcp:tools.list", "model:prompt"] }), { code: "ERR_FEATURE_DISABLED" });
   assert.deepEqual(configured.seen.map(([type]) => type), ["about"], "the person is not asked");
-  assert.deepEqual(parseFlags({ toolAccess: "no", other: 1 }), { textGeneration: true, toolAccess: true, toolCalling: true, agentRuns: true, browserInteraction: false, screenshots: false });
-  assert.deepEqual(parseFlags(null), { textGeneration: true, toolAccess: true, toolCalling: true, agentRuns: true, browserInteraction: false, screenshots: false });
+  assert.deepEqual(parseFlags({ toolAccess: "no", other: 1 }), { textGeneration: true, toolAccess: true, toolCalling: true, agentRuns: true, browserInteraction: false, screenshots: false, browserControl: false });
+  assert.deepEqual(parseFlags(null), { textGeneration: true, toolAccess: true, toolCalling: true, agentRuns: true, browserInteraction: false, screenshots: false, browserControl: false });
+});
+
+test("what Harbor does in tabs is off until the person switches it on, each part by its own switch", async () => {
+  const { seen, ask } = played({});
+  for (const act of ["readability", "click", "screenshot", "navigate", "tabsCreate"]) await assert.rejects(ask("browser", { act, selector: "a", url: "x" }), { code: "ERR_FEATURE_DISABLED" }, act);
+  await assert.rejects(ask("request_permissions", { scopes: ["browser:tabs.create"] }), { code: "ERR_FEATURE_DISABLED" });
+  await assert.rejects(ask("browser", { act: "toString" }), { code: "ERR_INVALID_REQUEST" });
+  assert.deepEqual(seen, []);
+  const on = played({ browser: "done" }, { browserControl: true });
+  await assert.rejects(on.ask("browser", { act: "screenshot", tabId: 4 }), { code: "ERR_FEATURE_DISABLED" });
+  assert.equal(await on.ask("browser", { act: "readability", tabId: 4, tab: 9, origin: "https://bank.example" }), "done");
+  assert.deepEqual(on.seen, [["browser", { origin: PAGE.origin, tab: 3, act: "readability", tabId: 4 }]]);
 });
 
 test("capabilities tell what there is, and without Harbor why there is nothing", async () => {
@@ -84,8 +96,8 @@ test("capabilities tell what there is, and without Harbor why there is nothing",
     allowedTools: ["s/*"],
     model: { available: true },
     runs: { available: true },
-    browser: { readActiveTab: false, interact: false, screenshot: false },
-    features: { textGeneration: true, toolAccess: true, toolCalling: false, agentRuns: true, browserInteraction: false, screenshots: false, ...NOT_HERE },
+    browser: { readActiveTab: false, interact: false, screenshot: false, navigate: false, readTabs: false, createTabs: false },
+    features: { textGeneration: true, toolAccess: true, toolCalling: false, agentRuns: true, browserInteraction: false, screenshots: false, browserControl: false, ...NOT_HERE },
   });
   for (const [flags, replies, model, runs] of [
     [{ agentRuns: false }, {}, true, false],

@@ -42,7 +42,7 @@ export interface Capabilities {
   model: { available: boolean };
   runs: { available: boolean };
   /** What Harbor does for it in tabs now. */
-  browser: { readActiveTab: boolean; interact: boolean; screenshot: boolean };
+  browser: { readActiveTab: boolean; interact: boolean; screenshot: boolean; navigate: boolean; readTabs: boolean; createTabs: boolean };
   /** Which parts of the API there are for pages: of this version, as the person has set it here and in Harbor's configuration. */
   features: Flags & typeof NOT_HERE;
 }
@@ -191,7 +191,7 @@ async function capabilities(asker: Asker, harbor: Peer, features: Flags, known: 
     permissions: {},
     model: { available: false },
     runs: { available: false },
-    browser: { readActiveTab: false, interact: false, screenshot: false },
+    browser: { readActiveTab: false, interact: false, screenshot: false, navigate: false, readTabs: false, createTabs: false },
     features: { ...features, ...NOT_HERE },
   };
   try {
@@ -208,6 +208,9 @@ async function capabilities(asker: Asker, harbor: Peer, features: Flags, known: 
       readActiveTab: inTabs("browser:activeTab.read", "browserInteraction"),
       interact: inTabs("browser:activeTab.interact", "browserInteraction"),
       screenshot: inTabs("browser:activeTab.screenshot", "screenshots"),
+      navigate: inTabs("browser:navigate", "browserControl"),
+      readTabs: inTabs("browser:tabs.read", "browserControl"),
+      createTabs: inTabs("browser:tabs.create", "browserControl"),
     };
     found.permissions = scopes;
     if (allowedTools !== undefined) found.allowedTools = allowedTools;

@@ -77,7 +77,7 @@ for (const inBrowser of inBrowsers) {
         assert.match(value.text, /47 gulls/);
         assert.doesNotMatch(value.text, /nobody sees|hunter/);
         assert.equal((await called(page, "activeTab.click('#count')")).code, "ERR_SCOPE_REQUIRED");
-        assert.deepEqual(((await page.run("return agent.capabilities()")) as { browser: object }).browser, { readActiveTab: true, interact: false, screenshot: false });
+        assert.deepEqual(((await page.run("return agent.capabilities()")) as { browser: object }).browser, { readActiveTab: true, interact: false, screenshot: false, navigate: false, readTabs: false, createTabs: false });
       }, WITH));
 
     test("without the browser's permission what is allowed is unavailable, and the question says that the browser asks next", () =>
@@ -138,5 +138,44 @@ for (const inBrowser of inBrowsers) {
         if (inBrowser.name === "chrome") assert.equal((await called(page, "activeTab.screenshot()")).code, "ERR_TOOL_FAILED");
         await other.close();
       }, WITH));
+
+    test("it opens tabs and uses them while they show its own origin, and learns nothing of any other", () =>
+      inBrowser.run(async ({ browser, site, harbor }: World) => {
+        await switchOn(browser, "browserControl");
+        const page = await browser.open(site.url);
+        assert.equal((await called(page, "tabs.list()")).code, "ERR_SCOPE_REQUIRED");
+        for (const scope of ["browser:tabs.read", "browser:tabs.create", "browser:navigate"]) await harbor.cli("grant", site.origin, scope, "--always");
+        const made = async (url: string) => ((await called(page, `tabs.create({ url: ${JSON.stringify(url)} })`)) as { value: { id: number } }).value.id;
+        const id = await made(`${site.origin}/own`);
+        assert.deepEqual(await called(page, `tab.waitForLoad(${id})`), { value: null });
+        assert.match(((await called(page, `tab.readability(${id})`)) as { value: { text: string } }).value.text, /47 gulls/);
+        assert.deepEqual(await called(page, `tab.fill(${id}, '#name', 'Sein')`), { value: null });
+        assert.equal(((await called(page, `tab.getElement(${id}, '#name')`)) as { value: { value: string } }).value.value, "Sein");
+        const other = await made(`${site.other}/other`);
+        await called(page, `tab.waitForLoad(${other})`);
+        const { value: tabs } = (await called(page, "tabs.list()")) as { value: { id: number; opened: boolean; url?: string; title?: string }[] };
+        assert.deepEqual(tabs.map(({ opened, url, title }) => [opened, url, title]), [[false, site.url, "Gulls"], [true, `${site.origin}/own`, "Gulls"], [true, undefined, undefined]]);
+        const own = tabs[0]?.id ?? -1;
+        const person = await browser.open(browser.harborUrl("sidebar.html"));
+        const theirs = ((await person.run("return (await chrome.tabs.query({})).map(({ id }) => id)")) as number[]).find((one) => ![id, other, own].includes(one));
+        const codes = [];
+        for (const call of [`readability(${other})`, `click(${own}, '#count')`, `readability(${theirs})`, "readability(undefined)", "readability('1')"]) codes.push((await called(page, `tab.${call}`)).code);
+        assert.deepEqual(codes, ["ERR_PERMISSION_DENIED", "ERR_PERMISSION_DENIED", "ERR_PERMISSION_DENIED", "ERR_INVALID_REQUEST", "ERR_INVALID_REQUEST"]);
+        assert.deepEqual(await called(page, `tab.navigate(${other}, '${site.origin}/back')`), { value: null });
+        assert.equal(((await called(page, `tab.readability(${other})`)) as { value: { url: string } }).value.url, `${site.origin}/back`);
+        for (const url of ["file:///etc/passwd", "javascript:alert(1)", "http://u:p@127.0.0.1/", "https://a.blocked.example./x", "chrome://settings", "data:text/html,x"]) {
+          assert.equal((await called(page, `tab.navigate(${id}, ${JSON.stringify(url)})`)).code, "ERR_PERMISSION_DENIED", url);
+        }
+        // In the middle of a call its tab goes elsewhere, or is closed.
+        await page.run(`window.leaves = shown(agent.browser.tab.waitForSelector(${id}, '#never')); window.ends = shown(agent.browser.tab.waitForSelector(${other}, '#never'))`);
+        await called(page, `tab.navigate(${id}, '${site.other}/elsewhere')`);
+        await called(page, `tabs.close(${other})`);
+        assert.deepEqual(await page.run("return [(await leaves).code, (await ends).code]"), ["ERR_PERMISSION_DENIED", "ERR_TOOL_FAILED"]);
+        await called(page, `tabs.close(${id})`);
+        assert.equal(((await called(page, "tabs.list()")) as { value: unknown[] }).value.length, 1);
+        assert.deepEqual(await called(page, `tabs.close(${id})`).then(({ code }) => code), "ERR_PERMISSION_DENIED");
+        await page.run(`void shown(agent.browser.navigate('${site.origin}/led'))`).catch(() => undefined);
+        await until("its own tab to be led", async () => ((await page.run("return location.pathname").catch(() => "")) === "/led" ? true : undefined));
+      }, { ...WITH, config: '[browser]\nblocked = ["*.blocked.example"]\n' }));
   });
 }

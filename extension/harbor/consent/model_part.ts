@@ -74,10 +74,10 @@ export function wholeParts(text: string): HTMLElement[] {
 
 /** What a site wants to do in its tab. */
 export function browserPart(scopes: BrowserScope[], lack: Lack | undefined): HTMLElement {
-  const group = element("section", { class: "model", "aria-label": "The tab" });
+  const group = element("section", { class: "model", "aria-label": "The tabs" });
   const list = element("ul", {}, "");
   list.append(...scopes.map((scope) => element("li", {}, BROWSER_WORDS[scope])));
-  group.append(element("h2", {}, "In this tab Harbor may"), list);
+  group.append(element("h2", {}, "For the site, Harbor may"), list);
   if (lack !== undefined) group.append(element("p", { class: "lack" }, LACK_WORDS[lack]));
   return group;
 }

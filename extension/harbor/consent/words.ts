@@ -55,6 +55,9 @@ export const BROWSER_WORDS: { [scope in BrowserScope]: string } = {
   "browser:activeTab.read": "read its own page as you see it",
   "browser:activeTab.interact": "click, fill in and scroll in its own page",
   "browser:activeTab.screenshot": "take pictures of its own page",
+  "browser:navigate": "lead its own tab to other addresses",
+  "browser:tabs.read": "list the tabs that it has opened",
+  "browser:tabs.create": "open tabs behind this one, and use them while they show this site",
 };
 
 /** Those of the browser. */
@@ -63,7 +66,7 @@ export const browserScopes = (scopes: Scope[]): BrowserScope[] => BROWSER_SCOPES
 function browserWish(scopes: Scope[]): string | undefined {
   const [first, ...more] = browserScopes(scopes);
   if (first === undefined) return undefined;
-  return `Harbor to ${more.length === 0 ? BROWSER_WORDS[first] : "use this tab for it"}`;
+  return `Harbor to ${more.length === 0 ? BROWSER_WORDS[first] : "use tabs for it"}`;
 }
 
 /** Where the browser has to be asked, too. */
@@ -162,7 +165,7 @@ export function meansWords({ scopes, call, site, power }: Pick<QuestionView, "sc
   return [
     scopes.includes("model:prompt") && !scopes.includes("model:tools") ? "The site sends texts to this model and reads its answers." : undefined,
     runs || scopes.includes("model:tools") ? `${who} may run the ticked tools with any data. ${sees}` : scopes.some(isOfTools) ? "The site sees which of these tools you have and what they say about themselves." : undefined,
-    browserScopes(scopes).length > 0 ? "Harbor acts for the site in the site's own page only, and leaves password, code and card fields alone." : undefined,
+    browserScopes(scopes).length > 0 ? "Harbor acts for the site in the site's own pages only, and leaves password, code and card fields alone." : undefined,
     scopes.includes("model:list") ? "The site sees the names of your models and of who runs them." : undefined,
   ].flatMap((words) => words ?? []).join(" ");
 }

@@ -170,5 +170,8 @@ export function scopeWords(scope: string): string {
   if (scope === "browser:activeTab.read") return "Read its own page";
   if (scope === "browser:activeTab.interact") return "Click and fill in its own page";
   if (scope === "browser:activeTab.screenshot") return "Take pictures of its own page";
+  if (scope === "browser:navigate") return "Lead its own tab elsewhere";
+  if (scope === "browser:tabs.read") return "List the tabs that it opened";
+  if (scope === "browser:tabs.create") return "Open tabs and use them";
   return scope;
 }

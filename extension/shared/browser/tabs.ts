@@ -376,6 +376,46 @@ async function pictureOfShown({ id, windowId }: TabView): Promise<string | undef
   }
 }
 
+/**
+ * Says when the document that a tab shows has gone, or its tab. What a browser tells of a tab without a permission for that is told of
+ * frames in it, too: so it is looked whether another document is there.
+ */
+export function leavesOf(tabId: number): { gone: Promise<void>; stop(): void } {
+  const born = () => runIn(tabId, 0, () => performance.timeOrigin, null).catch(() => undefined);
+  let stop = (): void => undefined;
+  const gone = new Promise<void>((resolve) => {
+    const first = born();
+    const closed = (id: number) => void (id === tabId && resolve());
+    const updated = (id: number, { status }: { status?: string }) => {
+      if (id !== tabId || status === undefined) return;
+      void Promise.all([first, born()]).then(([before, after]) => before === undefined || before !== after ? resolve() : undefined);
+    };
+    chrome.tabs.onRemoved.addListener(closed);
+    chrome.tabs.onUpdated.addListener(updated);
+    stop = () => {
+      chrome.tabs.onRemoved.removeListener(closed);
+      chrome.tabs.onUpdated.removeListener(updated);
+    };
+  });
+  return { gone, stop: () => stop() };
+}
+
+/** Does something that has a tab load a page, and waits until that is there; false: it is not within so long. */
+export async function loadedAfter(tabId: number, begin: () => Promise<void>, most: number): Promise<boolean> {
+  let hear: Parameters<typeof chrome.tabs.onUpdated.addListener>[0] = () => undefined;
+  const loaded = new Promise<boolean>((resolve) => {
+    hear = (id, { status }) => void (id === tabId && status === "complete" && resolve(true));
+    setTimeout(resolve, most, false);
+  });
+  chrome.tabs.onUpdated.addListener(hear);
+  try {
+    await begin();
+    return await loaded;
+  } finally {
+    chrome.tabs.onUpdated.removeListener(hear);
+  }
+}
+
 /** What is to be seen of a tab, a PNG as a data URL; nothing where the browser draws no tab that is not shown. */
 export async function pictureOf(tab: TabView): Promise<string | undefined> {
   if (__BROWSER__ === "firefox") {

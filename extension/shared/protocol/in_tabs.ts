@@ -7,11 +7,14 @@ import type { Fields } from "../ports/wire.ts";
 import { CodedError } from "./codes.ts";
 
 /** What a page can be allowed in tabs. */
-export const BROWSER_SCOPES = ["browser:activeTab.read", "browser:activeTab.interact", "browser:activeTab.screenshot"] as const;
+export const BROWSER_SCOPES = [
+  ...(["browser:activeTab.read", "browser:activeTab.interact", "browser:activeTab.screenshot"] as const),
+  ...(["browser:navigate", "browser:tabs.read", "browser:tabs.create"] as const),
+] as const;
 export type BrowserScope = (typeof BROWSER_SCOPES)[number];
 
 /** Switches of these, off until the person says otherwise. */
-export const BROWSER_FLAGS = ["browserInteraction", "screenshots"] as const;
+export const BROWSER_FLAGS = ["browserInteraction", "screenshots", "browserControl"] as const;
 export type BrowserFlag = (typeof BROWSER_FLAGS)[number];
 
 const READS = { scope: "browser:activeTab.read", flag: "browserInteraction" } as const;
@@ -19,16 +22,30 @@ const ACTS_IN = { scope: "browser:activeTab.interact", flag: "browserInteraction
 
 const SEES = { scope: "browser:activeTab.screenshot", flag: "screenshots" } as const;
 
-/** What there is to do. */
+const LEADS = { scope: "browser:navigate", flag: "browserControl" } as const;
+const LISTS = { scope: "browser:tabs.read", flag: "browserControl" } as const;
+const OPENS = { scope: "browser:tabs.create", flag: "browserControl" } as const;
+
+/** What there is to do. Whatever is done in a tab that the page has opened takes what opening one takes. */
 const ACTS = {
   ...{ readability: READS, getElement: READS, waitForSelector: READS },
   ...{ click: ACTS_IN, fill: ACTS_IN, select: ACTS_IN, scroll: ACTS_IN },
-  screenshot: SEES,
+  ...{ screenshot: SEES, navigate: LEADS },
+  ...{ tabsList: LISTS, tabsGet: LISTS, tabsCreate: OPENS, tabsClose: OPENS, getHtml: OPENS, waitForLoad: OPENS },
 } as const satisfies { [act: string]: { scope: BrowserScope; flag: BrowserFlag } };
 export type Act = keyof typeof ACTS;
 
-export type BrowserWish =
-  | { act: "readability" | "screenshot" }
+/** Only in tabs that the page has opened. */
+const OF_OPENED: readonly Act[] = ["tabsGet", "tabsClose", "getHtml", "waitForLoad"];
+/** In the page's own tab only, or in none. */
+const OF_NONE: readonly Act[] = ["tabsList", "tabsCreate"];
+
+/** `tabId`: in a tab that the page has opened. */
+export type BrowserWish = { tabId?: number } & InTab;
+
+type InTab =
+  | { act: "readability" | "screenshot" | "getHtml" | "waitForLoad" | "tabsList" | "tabsGet" | "tabsClose" }
+  | { act: "navigate" | "tabsCreate"; url: string }
   | { act: "getElement"; selector: string }
   | { act: "waitForSelector"; selector: string; timeout: number }
   | { act: "click"; selector: string; button: "left" | "right" | "middle"; doubleClick: boolean }
@@ -37,6 +54,7 @@ export type BrowserWish =
   | { act: "scroll"; selector?: string; x: number; y: number; to?: "top" | "bottom" };
 
 export const MAX_SELECTOR = 2_000;
+const MAX_URL = 8_192;
 const MAX_VALUE = 100_000;
 const MAX_VALUES = 64;
 
@@ -44,9 +62,11 @@ const MAX_VALUES = 64;
 const WAIT_MS = 10_000;
 const MAX_WAIT_MS = 30_000;
 
-/** What it takes to do this. */
-export function neededFor({ act }: Pick<BrowserWish, "act">): { scope: BrowserScope; flag: BrowserFlag } {
-  return ACTS[act];
+/** What it takes to do this; the switches are all needed. A picture is one in whichever tab. */
+export function neededFor({ act, tabId }: { act: Act; tabId?: unknown }): { scope: BrowserScope; flags: BrowserFlag[] } {
+  const own = ACTS[act];
+  if (tabId === undefined || OF_OPENED.includes(act)) return { scope: own.scope, flags: [own.flag] };
+  return { scope: OPENS.scope, flags: act === "screenshot" ? [OPENS.flag, own.flag] : [OPENS.flag] };
 }
 
 /** Whether there is such an act. */
@@ -54,11 +74,27 @@ export const isAct = (value: unknown): value is Act => typeof value === "string"
 
 /** An act, as it came from the page; what this gives is read again by the next one on the way. Throws ERR_INVALID_REQUEST. */
 export function parseBrowser(fields: Fields): BrowserWish {
-  const { act } = fields;
+  const { act, tabId } = fields;
   if (!isAct(act)) throw new CodedError("ERR_INVALID_REQUEST", "agent.browser has no such function");
+  const isNamed = OF_OPENED.includes(act) || (tabId !== undefined && !OF_NONE.includes(act));
+  if (isNamed && !isTabId(tabId)) throw wrong("tabId", "the id of a tab, as tabs.create() gives it");
+  return { ...(isNamed ? { tabId: tabId as number } : {}), ...parseAct(act, fields) };
+}
+
+const isTabId = (value: unknown): boolean => typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
+
+function parseAct(act: Act, fields: Fields): InTab {
   switch (act) {
+    case "navigate":
+    case "tabsCreate":
+      return { act, url: textIn(fields, "url", 1, MAX_URL) };
     case "readability":
     case "screenshot":
+    case "getHtml":
+    case "waitForLoad":
+    case "tabsList":
+    case "tabsGet":
+    case "tabsClose":
       return { act };
     case "getElement":
       return { act, selector: selectorIn(fields) };

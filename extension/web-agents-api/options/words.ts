@@ -74,6 +74,10 @@ export const FLAG_WORDS: { [flag in keyof Flags]: { head: string; text: string }
     head: "Sites may have pictures of their own page",
     text: "Only sites you allowed. Frames of others and secret fields are left out. Off: no site can.",
   },
+  browserControl: {
+    head: "Sites may open and lead tabs",
+    text: "Only sites you allowed, only tabs that they opened and their own. Off: no site can.",
+  },
 };
 
 /** What can be said of a site's `LanguageModel`. */
