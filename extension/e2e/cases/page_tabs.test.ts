@@ -2,8 +2,9 @@
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { type Browser, type Page, textOf, until } from "../driver/browser.ts";
+import { type Page, textOf, until } from "../driver/browser.ts";
 import type { Answers } from "../driver/site.ts";
+import { switchOn } from "../driver/switches.ts";
 import { type World, inBrowsers } from "../driver/world.ts";
 
 const READ = "browser:activeTab.read";
@@ -46,17 +47,6 @@ const WITH = { page: site, mayUsePages: true };
 
 /** What comes of a call of `agent.browser`. */
 const called = (page: Page, call: string) => page.run(`return shown(agent.browser.${call})`) as Promise<{ value?: unknown; code?: string; message?: string }>;
-
-/** The person switches parts of the page API on. */
-async function switchOn(browser: Browser, ...flags: string[]): Promise<void> {
-  const options = await browser.open(browser.apiUrl("options.html"));
-  for (const flag of flags) {
-    await until(flag, async () => (await options.run(`return document.querySelector("#${flag}")?.disabled === false`)) || undefined);
-    await options.click(`#${flag}`);
-    await until(`${flag} on`, async () => (await options.run(`return (await chrome.storage.local.get("flags")).flags?.${flag} === true`)) || undefined);
-  }
-  await options.close();
-}
 
 for (const inBrowser of inBrowsers) {
   describe(inBrowser.name, () => {

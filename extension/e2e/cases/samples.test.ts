@@ -10,6 +10,7 @@ import { addDouble } from "../driver/double.ts";
 import { Echo } from "../driver/echo.ts";
 import { mocked } from "../driver/mocked.ts";
 import { allow, sample, send, shows } from "../driver/samples.ts";
+import { switchOn } from "../driver/switches.ts";
 import { type Options, type World, inBrowsers } from "../driver/world.ts";
 
 /** With what a sample runs. */
@@ -95,5 +96,20 @@ for (const inBrowser of inBrowsers) {
           await echo?.end();
         }, way.options));
     }
+
+    test("the page that reads itself does so once that is switched on and allowed, and its password is left alone", () =>
+      inBrowser.run(
+        async (world: World) => {
+          await switchOn(world.browser, "browserInteraction");
+          const page = await world.browser.open(`${world.site.url}tabs.html`);
+          await page.click("#send");
+          const question = await allow(world);
+          for (const words of ["wants Harbor to use tabs for it", "read its own page as you see it", "click, fill in and scroll in its own page"]) assert.ok(question.includes(words), `${words}: ${question}`);
+          await shows(page, "#text", "Harbor reads this page");
+          await shows(page, "#state", "The password: ERR_PERMISSION_DENIED");
+          assert.deepEqual(await page.run("return ['city', 'how', 'word'].map((id) => document.getElementById(id).value)"), ["Ouessant", "by ferry", "never filled in"]);
+        },
+        { page: sample, mayUsePages: true },
+      ));
   });
 }
