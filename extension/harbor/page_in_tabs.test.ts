@@ -91,13 +91,14 @@ test("each call has one end: the document gone, the tab closed, a page that fail
     [{ act: "readability" }, () => Promise.reject(new Error("Frame with ID 0 was removed.")), "ERR_TOOL_FAILED"],
     [{ act: "readability" }, () => Promise.reject(new Error("Cannot access contents of the page. Extension manifest must request permission")), "ERR_TOOL_FAILED"],
     [click, () => undefined, "done"],
-    [click, () => ({ failure: { kind: "covered", message: "is covered" } }), "ERR_TOOL_FAILED"],
+    [click, () => ({ failure: { kind: "covered", message: "button \"A\" [ref=f1e1] is covered by dialog \"B\" [ref=f1e2]: close that first, or scroll" } }), "ERR_TOOL_FAILED"],
     [click, () => ({ failure: { kind: "denied", message: "is a secret field" } }), "ERR_PERMISSION_DENIED"],
+    [click, () => ({ failure: { kind: "not_found", message: "2 elements fit \"a\": name one by its ref" } }), "ERR_TOOL_FAILED"],
     [{ act: "fill", selector: "a", value: "x" }, () => ({ reply: { lines: ["NOT as wanted: it has y"] } }), "ERR_TOOL_FAILED"],
   ];
   for (const [wish, part, end] of ends) {
     played({ [OWN]: ORIGIN }, part);
-    const message = await ask(wish).then(() => "done", (error: { code?: string; message: string }) => (assert.doesNotMatch(error.message, /manifest|Frame with/), error.code));
+    const message = await ask(wish).then(() => "done", (error: { code?: string; message: string }) => (assert.doesNotMatch(error.message, /manifest|Frame with|ref/), error.code));
     assert.equal(message, end);
   }
   const tabs: { [id: number]: string } = { [OWN]: ORIGIN, [OPENED]: ORIGIN };
@@ -107,6 +108,19 @@ test("each call has one end: the document gone, the tab closed, a page that fail
   const abort = new AbortController();
   played({ [OWN]: ORIGIN }, () => (abort.abort(new Error("gone")), new Promise(() => undefined)));
   await assert.rejects(ask({ act: "readability" }, {}, ALL, abort.signal), { message: "gone" });
+});
+
+test("a wait that ends after the grant was taken back gives nothing, and what looks like a ref is CSS", async () => {
+  let grants: object[] = [{ scope: "browser:activeTab.read", grant_type: "ALLOW_ONCE" }];
+  const targets: unknown[] = [];
+  played({ [OWN]: ORIGIN }, ({ options }) => {
+    targets.push((options as { target: string }).target);
+    grants = [];
+    return { reply: { element: { visible: true } } };
+  });
+  const bridge = { request: async () => ({ grants }) } as never;
+  await assert.rejects(ask({ act: "waitForSelector", selector: "f1e2", timeout: 0 }, { bridge }), { code: "ERR_SCOPE_REQUIRED" });
+  assert.deepEqual(targets, [":is(f1e2)"]);
 });
 
 test("without a grant, or without the browser's permission, nothing is reached", async () => {

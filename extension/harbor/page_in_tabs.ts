@@ -64,16 +64,23 @@ export async function doInTabs(parts: BrowserParts, request: BrowserRequest, sig
 }
 
 async function perform(parts: BrowserParts, request: BrowserRequest, signal: AbortSignal): Promise<unknown> {
-  const { origin } = request;
-  await check(parts, request, neededFor(request).scope);
+  const { origin, act } = request;
+  const { scope } = neededFor(request);
+  await check(parts, request, scope);
   const tab = await tabFor(parts, request);
+  const isOwn = tab === request.tab;
+  const where = { documents: documentsFor(parts, { origin, tab, isOwn }, signal), tab, origin };
+  // What another site shows in it is not led away: it may have cut all ties with the page that opened it.
+  if (act === "navigate" && !isOwn) await where.documents.run(tab, 0, "note", {});
   const other = await ofTabs(parts, request, tab, signal);
   if (other.isDone) return other.value;
   // What a page has just had opened is on its way.
-  if (tab !== request.tab && !(await whenLoaded(tab, LOAD_MS, signal))) throw new CodedError("ERR_TOOL_TIMEOUT", `the page has not loaded within ${LOAD_MS / 1000} s`);
-  if (request.act === "screenshot" && (await lackOf(parts.permits, origin, ["browser:activeTab.screenshot"])) !== undefined) throw unavailable("browser:activeTab.screenshot");
-  const isOwn = tab === request.tab;
-  return done({ documents: documentsFor(parts, { origin, tab, isOwn }, signal), tab, origin }, request, signal);
+  if (!isOwn && !(await whenLoaded(tab, LOAD_MS, signal))) throw new CodedError("ERR_TOOL_TIMEOUT", `the page has not loaded within ${LOAD_MS / 1000} s`);
+  if (act === "screenshot" && (await lackOf(parts.permits, origin, ["browser:activeTab.screenshot"])) !== undefined) throw unavailable("browser:activeTab.screenshot");
+  const value = await done(where, request, signal);
+  // What takes long may end after the person has taken the grant back.
+  if (act === "waitForSelector" || act === "screenshot") await check(parts, request, scope);
+  return value;
 }
 
 /** Throws where the page may not do this, or the browser does not let Harbor do it. */
@@ -113,6 +120,9 @@ interface Where {
   origin: string;
 }
 
+/** What looks like a ref is one of CSS, too: refs are of those who were given them. */
+const cssOf = (selector: string): string => (/^(f\d+)?e\d+$/.test(selector) ? `:is(${selector})` : selector);
+
 async function done({ documents, tab, origin }: Where, request: BrowserRequest, signal: AbortSignal): Promise<unknown> {
   switch (request.act) {
     case "readability": {
@@ -122,19 +132,19 @@ async function done({ documents, tab, origin }: Where, request: BrowserRequest, 
     case "getHtml":
       return (await documents.run(tab, 0, "read", { mode: "html" })).text.slice(0, MOST_CHARS);
     case "getElement":
-      return (await documents.run(tab, 0, "element", { target: request.selector })).element;
+      return (await documents.run(tab, 0, "element", { target: cssOf(request.selector) })).element;
     case "waitForSelector":
       return waited(documents, tab, request, signal);
     case "click":
-      return acted(documents.run(tab, 0, "click", { target: request.selector, button: request.button, count: request.doubleClick ? 2 : 1, modifiers: [] }));
+      return acted(documents.run(tab, 0, "click", { target: cssOf(request.selector), button: request.button, count: request.doubleClick ? 2 : 1, modifiers: [] }));
     case "fill":
-      return acted(documents.run(tab, 0, "fill", { target: request.selector, kind: "textbox", value: request.value, plain: true }));
+      return acted(documents.run(tab, 0, "fill", { target: cssOf(request.selector), kind: "textbox", value: request.value, plain: true }));
     case "select":
-      return acted(documents.run(tab, 0, "select", { target: request.selector, values: request.values, plain: true }));
+      return acted(documents.run(tab, 0, "select", { target: cssOf(request.selector), values: request.values, plain: true }));
     case "screenshot":
       return pictureFor({ documents, tab, origin }, signal);
     case "scroll":
-      return acted(documents.run(tab, 0, "scroll", { target: request.selector, to: request.to, x: request.x, y: request.y }));
+      return acted(documents.run(tab, 0, "scroll", { target: request.selector === undefined ? undefined : cssOf(request.selector), to: request.to, x: request.x, y: request.y }));
     default:
       throw new CodedError("ERR_INVALID_REQUEST", "agent.browser has no such function");
   }
@@ -144,12 +154,18 @@ async function done({ documents, tab, origin }: Where, request: BrowserRequest, 
 async function waited(documents: Documents, tab: number, { selector, timeout }: { selector: string; timeout: number }, signal: AbortSignal): Promise<ElementView> {
   const end = performance.now() + timeout;
   for (;;) {
-    const { element } = await documents.run(tab, 0, "element", { target: selector });
+    const { element } = await documents.run(tab, 0, "element", { target: cssOf(selector) }).catch(comes);
     if (element?.visible) return element;
     if (performance.now() >= end) throw new CodedError("ERR_TOOL_TIMEOUT", `nothing that fits was to be seen within ${timeout} ms`);
     await new Promise((next) => setTimeout(next, LOOK_MS));
     signal.throwIfAborted();
   }
+}
+
+/** Another document comes, or the page is busy: it is looked at next. */
+function comes(error: unknown): { element: null } {
+  if ((error instanceof WentAway && !(error instanceof Closed)) || error instanceof Silent) return { element: null };
+  throw error;
 }
 
 /** An action that the document goes away after has been done. */
@@ -162,12 +178,18 @@ async function acted(doing: Promise<Done>): Promise<void> {
   if (other !== undefined) throw new CodedError("ERR_TOOL_FAILED", other);
 }
 
+/** Without what a failure says to models: of refs, and of tools that pages do not have. */
+function forPages(message: string): string {
+  const plain = message.replace(/ \[ref=[^\]]*\]/g, "").replace("neither a ref of a snapshot, such as e12, nor a CSS selector", "no CSS selector");
+  return plain.replace(/[:.,] (use (a ref|browser_)|open it with browser_|name one by its ref|Take a new snapshot|close that first|browser_file_upload).*$/s, "");
+}
+
 const CODES: { [kind in Kind]?: string } = { invalid: "ERR_INVALID_REQUEST", denied: "ERR_PERMISSION_DENIED", timeout: "ERR_TOOL_TIMEOUT" };
 
 function codedOf(error: unknown): unknown {
   if (error instanceof DeniedError) return new CodedError("ERR_PERMISSION_DENIED", "the tab shows another site");
   if (error instanceof Silent) return new CodedError("ERR_TOOL_TIMEOUT", "the page does not answer: it is busy, or shows a question of the browser itself");
-  if (error instanceof Failed) return new CodedError(CODES[error.kind] ?? "ERR_TOOL_FAILED", error.message);
+  if (error instanceof Failed) return new CodedError(CODES[error.kind] ?? "ERR_TOOL_FAILED", forPages(error.message));
   if (error instanceof Closed) return new CodedError("ERR_TOOL_FAILED", "the tab is closed");
   if (error instanceof WentAway) return new CodedError("ERR_TOOL_FAILED", "the page went to another document");
   // What a browser says of itself is nothing for pages.

@@ -189,7 +189,7 @@ export interface AgentBrowser {
     select(id: number, selector: string, values: string | string[], options?: Stops): Promise<void>;
     scroll(id: number, options?: Stops & { selector?: string; x?: number; y?: number; to?: "top" | "bottom" }): Promise<void>;
     screenshot(id: number, options?: Stops): Promise<string>;
-    /** Until the page is there. It may go anywhere; what it shows then is read only where that is this origin. */
+    /** Until the page is there. It may go anywhere, and is led on and read only while it shows this origin. */
     navigate(id: number, url: string, options?: Stops): Promise<void>;
     waitForLoad(id: number, options?: Stops): Promise<void>;
   };

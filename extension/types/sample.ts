@@ -17,6 +17,18 @@ export async function answer(question: string, show: (text: string) => void, sig
   session.destroy();
 }
 
+/** Reads an order in a tab of its own, once the person has allowed that. */
+export async function order(path: string): Promise<string | undefined> {
+  const { tabs, tab } = window.agent.browser;
+  if (!(await window.agent.capabilities()).browser.createTabs) return undefined;
+  const { id } = await tabs.create({ url: window.location.origin + path });
+  try {
+    return (await tab.waitForSelector(id, "#total", { timeout: 5_000 })).text;
+  } finally {
+    await tabs.close(id);
+  }
+}
+
 /** Has the model fill in a form. */
 export async function rated(text: string): Promise<number> {
   const session = await window.harbor.LanguageModel.create({ samplingMode: "most-predictable" });

@@ -158,15 +158,17 @@ for (const inBrowser of inBrowsers) {
         const codes = [];
         for (const call of [`readability(${other})`, `click(${own}, '#count')`, `readability(${theirs})`, "readability(undefined)", "readability('1')"]) codes.push((await called(page, `tab.${call}`)).code);
         assert.deepEqual(codes, ["ERR_PERMISSION_DENIED", "ERR_PERMISSION_DENIED", "ERR_PERMISSION_DENIED", "ERR_INVALID_REQUEST", "ERR_INVALID_REQUEST"]);
-        assert.deepEqual(await called(page, `tab.navigate(${other}, '${site.origin}/back')`), { value: null });
-        assert.equal(((await called(page, `tab.readability(${other})`)) as { value: { url: string } }).value.url, `${site.origin}/back`);
+        assert.equal((await called(page, `tab.navigate(${other}, '${site.origin}/back')`)).code, "ERR_PERMISSION_DENIED");
+        assert.deepEqual(await called(page, `tab.navigate(${id}, '${site.origin}/on')`), { value: null });
+        assert.equal(((await called(page, `tab.readability(${id})`)) as { value: { url: string } }).value.url, `${site.origin}/on`);
+        const last = await made(`${site.origin}/last`);
         for (const url of ["file:///etc/passwd", "javascript:alert(1)", "http://u:p@127.0.0.1/", "https://a.blocked.example./x", "chrome://settings", "data:text/html,x"]) {
           assert.equal((await called(page, `tab.navigate(${id}, ${JSON.stringify(url)})`)).code, "ERR_PERMISSION_DENIED", url);
         }
         // In the middle of a call its tab goes elsewhere, or is closed.
-        await page.run(`window.leaves = shown(agent.browser.tab.waitForSelector(${id}, '#never')); window.ends = shown(agent.browser.tab.waitForSelector(${other}, '#never'))`);
+        await page.run(`window.leaves = shown(agent.browser.tab.waitForSelector(${id}, '#never')); window.ends = shown(agent.browser.tab.waitForSelector(${last}, '#never'))`);
         await called(page, `tab.navigate(${id}, '${site.other}/elsewhere')`);
-        await called(page, `tabs.close(${other})`);
+        for (const one of [other, last]) assert.deepEqual(await called(page, `tabs.close(${one})`), { value: null });
         assert.deepEqual(await page.run("return [(await leaves).code, (await ends).code]"), ["ERR_PERMISSION_DENIED", "ERR_TOOL_FAILED"]);
         await called(page, `tabs.close(${id})`);
         assert.equal(((await called(page, "tabs.list()")) as { value: unknown[] }).value.length, 1);
