@@ -108,6 +108,11 @@ test("capabilities tell what there is, and without Harbor why there is nothing",
     const found = (await played({ about, permissions: { scopes }, list: [], ...replies }, flags).ask("capabilities")) as Capabilities;
     assert.deepEqual([found.model, found.runs], [{ available: model }, { available: runs }]);
   }
+  const inTabs = { ...scopes, "browser:activeTab.read": "granted-once", "browser:activeTab.interact": "unavailable", "browser:activeTab.screenshot": "granted-always", "browser:tabs.create": "granted-once", "browser:navigate": "denied" };
+  const tabs = async (flags: object) => ((await played({ about, permissions: { scopes: inTabs }, list: [] }, flags).ask("capabilities")) as Capabilities).browser;
+  const none = { readActiveTab: false, interact: false, screenshot: false, navigate: false, readTabs: false, createTabs: false };
+  assert.deepEqual(await tabs({ browserInteraction: true }), { ...none, readActiveTab: true });
+  assert.deepEqual(await tabs({ screenshots: true, browserControl: true }), { ...none, screenshot: true, createTabs: true });
   const alone = played({ permissions: new CodedError("ERR_HARBOR_NOT_FOUND", "install it") });
   assert.deepEqual(((await alone.ask("capabilities")) as { harbor: unknown }).harbor, {
     connected: false,

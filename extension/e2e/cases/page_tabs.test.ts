@@ -35,13 +35,26 @@ window.pixels = async (url, ys) => {
   return ys.map((y) => { const [r, g, b] = context.getImageData(100 * scale, y * scale, 1, 1).data; return r > 200 && g > 200 && b > 200 ? "white" : r > 150 ? "red" : g > 150 ? "green" : "black"; });
 };</script>`;
 
+/** A page with a frame of another site, which reads "its" tab each time that it is loaded. */
+const FRAMING = `<!doctype html><title>Another site</title><p>Not for the frame</p><iframe></iframe><script>
+  window.again = () => new Promise((resolve) => {
+    addEventListener("message", ({ data }) => resolve(data), { once: true });
+    document.querySelector("iframe").src = "OTHER/framed?" + Math.random();
+  });
+</script>`;
+const FRAMED = `<!doctype html><script>
+  const reading = "agent" in window ? agent.browser.activeTab.readability() : Promise.reject({ code: "none" });
+  reading.then((value) => parent.postMessage({ value }, "*"), ({ code }) => parent.postMessage({ code }, "*"));
+</script>`;
+
 const COLOURED = (colour: string) => `<!doctype html><style>html { background: ${colour}; transition: opacity 60s }</style><dialog style="background:${colour};inset:0;width:100%;height:100%">x</dialog><script>document.querySelector("dialog").showModal()</script>`;
 
 const site: Answers = (path) => {
   if (path === "/favicon.ico") return { html: "", status: 404 };
   if (path === "/red" || path === "/green") return { html: COLOURED(path === "/red" ? "#f00" : "#0f0") };
   if (path.startsWith("/pictured")) return { html: PICTURED.replace("OTHER", decodeURIComponent(path.slice("/pictured?".length))) };
-  return { html: PAGE };
+  if (path.startsWith("/framing")) return { html: FRAMING.replace("OTHER", decodeURIComponent(path.slice("/framing?".length))) };
+  return { html: path.startsWith("/framed") ? FRAMED : PAGE };
 };
 const WITH = { page: site, mayUsePages: true };
 
@@ -117,8 +130,18 @@ for (const inBrowser of inBrowsers) {
         assert.equal(((await page.run("return endless")) as { code: string }).code, "ERR_BRIDGE_NOT_CONNECTED");
         await until("another background", async () => ((await called(page, "activeTab.getElement('#ask')")).value === undefined ? undefined : true));
         const codes = [];
-        for (const call of ["click('#none')", "click('##')", "click(7)", "click('x'.repeat(100000))", "waitForSelector('#none', { timeout: 0 })", "waitForSelector('p', { timeout: 'soon' })"]) codes.push((await called(page, `activeTab.${call}`)).code);
-        assert.deepEqual(codes, ["ERR_TOOL_FAILED", "ERR_INVALID_REQUEST", "ERR_INVALID_REQUEST", "ERR_INVALID_REQUEST", "ERR_TOOL_TIMEOUT", "ERR_INVALID_REQUEST"]);
+        await page.run("window.cycle = {}; cycle.cycle = cycle");
+        for (const call of ["click('#none')", "click('##')", "click(7)", "click('x'.repeat(100000))", "waitForSelector('#none', { timeout: 0 })", "waitForSelector('p', { timeout: 'soon' })", "fill('#name', cycle)", "fill('#name', () => 1)", "click(undefined, null)"]) codes.push((await called(page, `activeTab.${call}`)).code);
+        assert.deepEqual(codes, ["ERR_TOOL_FAILED", "ERR_INVALID_REQUEST", "ERR_INVALID_REQUEST", "ERR_INVALID_REQUEST", "ERR_TOOL_TIMEOUT", "ERR_INVALID_REQUEST", "ERR_INVALID_REQUEST", "ERR_INVALID_REQUEST", "ERR_INVALID_REQUEST"]);
+        assert.equal(await page.run(`const stop = new AbortController();
+          const waits = shown(agent.browser.activeTab.waitForSelector("#never", { signal: stop.signal }));
+          stop.abort(new Error("enough"));
+          return (await waits).message`), "enough");
+        // A frame of its site in a page of another one: the tab is not its own.
+        const around = await browser.open(`${site.other}/framing?${encodeURIComponent(site.origin)}`);
+        const inFrame = async () => ((await around.run("return again()")) as { code: string }).code;
+        await until("the frame's API", async () => ((await inFrame()) === "none" ? undefined : true));
+        assert.equal(await inFrame(), "ERR_PERMISSION_DENIED");
       }, WITH));
 
     test("a picture of it has neither frames of others nor secret fields, and there is none of a tab that is not shown", () =>
