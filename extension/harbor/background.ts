@@ -152,7 +152,7 @@ onForeignPort((port) => {
     port.disconnect();
     return;
   }
-  const parts = { closedTabs, inTabs: { permits: PERMITS, numbers, opened: openedTabs, addresses, isClosed: (tab: number) => closedTabs.has(tab) }, bridge, asking, leftOut, noteTab: (tab: number) => tabs.note(tab), after, acted: () => sidebars.acted() };
+  const parts = { closedTabs, inTabs: { permits: PERMITS, numbers, opened: openedTabs, addresses }, bridge, asking, leftOut, noteTab: (tab: number) => tabs.note(tab), after, acted: () => sidebars.acted() };
   const push = answer(port, peerHandler(parts), { open: MOST_OPEN });
   const tellState = () => push("bridge", { ...stateForPeer(bridge.state) });
   peers.add(tellState);

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { BrowserWish } from "../shared/protocol/in_tabs.ts";
+import { ClosedTabs } from "./browser/closed_tabs.ts";
 import { Numbers } from "./browser/numbers.ts";
 import type { Command } from "./browser/page/commands.ts";
 import { MOST_TABS, OpenedTabs } from "./opened_tabs.ts";
@@ -81,7 +82,10 @@ test("tabs of others, of the person's and none at all are one answer", async () 
   assert.equal(messages.size, 1);
   await assert.rejects(ask({ act: "readability", tabId: OWN }), { code: "ERR_PERMISSION_DENIED" }, "what it takes to open tabs is not what its own takes");
   await assert.rejects(ask({ act: "tabsClose", tabId: OWN }), { code: "ERR_PERMISSION_DENIED" });
-  await assert.rejects(ask({ act: "readability", tabId: OPENED }, { isClosed: async () => true }), { code: "ERR_PERMISSION_DENIED" });
+  const closedTabs = new ClosedTabs(kept());
+  played({ [OWN]: ORIGIN, [OPENED]: ORIGIN }, async () => (await closedTabs.close(OPENED, [OPENED]), new Promise(() => undefined)));
+  await assert.rejects(ask({ act: "readability", tabId: OPENED }, { closedTabs }), { code: "ERR_PERMISSION_DENIED", message: /has run scripts/ });
+  await assert.rejects(ask({ act: "getHtml", tabId: OPENED }, { closedTabs }), { code: "ERR_PERMISSION_DENIED", message: /has run scripts/ });
 });
 
 test("each call has one end: the document gone, the tab closed, a page that fails, a caller that is gone", async () => {

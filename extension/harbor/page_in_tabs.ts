@@ -12,6 +12,7 @@ import { type BrowserScope, type BrowserWish, neededFor } from "../shared/protoc
 import { CodedError } from "../shared/protocol/codes.ts";
 import type { Asker } from "../shared/protocol/peer.ts";
 import { DeniedError, ToolError } from "./browser/call.ts";
+import type { ClosedTabs } from "./browser/closed_tabs.ts";
 import { Closed, Documents, Failed, Silent, WentAway } from "./browser/documents.ts";
 import type { Numbers } from "./browser/numbers.ts";
 import type { Done, ElementView } from "./browser/page/commands.ts";
@@ -32,8 +33,8 @@ export interface BrowserParts {
   numbers: Numbers;
   opened: OpenedTabs;
   addresses: Pick<Addresses, "judged">;
-  /** True for a tab in whose page an AI client has run scripts. */
-  isClosed?(tab: number): Promise<boolean>;
+  /** The tabs in whose pages AI clients have run scripts. That of the page itself was looked at before. */
+  closedTabs?: Pick<ClosedTabs, "whileOpen"> | undefined;
 }
 
 /** What the browser says of itself. */
@@ -64,10 +65,14 @@ export async function doInTabs(parts: BrowserParts, request: BrowserRequest, sig
 }
 
 async function perform(parts: BrowserParts, request: BrowserRequest, signal: AbortSignal): Promise<unknown> {
-  const { origin, act } = request;
-  const { scope } = neededFor(request);
-  await check(parts, request, scope);
+  await check(parts, request, neededFor(request).scope);
   const tab = await tabFor(parts, request);
+  if (tab === request.tab || parts.closedTabs === undefined) return inTab(parts, request, tab, signal);
+  return parts.closedTabs.whileOpen(tab, signal, (ends) => inTab(parts, request, tab, ends));
+}
+
+async function inTab(parts: BrowserParts, request: BrowserRequest, tab: number, signal: AbortSignal): Promise<unknown> {
+  const { origin, act } = request;
   const isOwn = tab === request.tab;
   const where = { documents: documentsFor(parts, { origin, tab, isOwn }, signal), tab, origin };
   // What another site shows in it is not led away: it may have cut all ties with the page that opened it.
@@ -79,7 +84,7 @@ async function perform(parts: BrowserParts, request: BrowserRequest, signal: Abo
   if (act === "screenshot" && (await lackOf(parts.permits, origin, ["browser:activeTab.screenshot"])) !== undefined) throw unavailable("browser:activeTab.screenshot");
   const value = await done(where, request, signal);
   // What takes long may end after the person has taken the grant back.
-  if (act === "waitForSelector" || act === "screenshot") await check(parts, request, scope);
+  if (act === "waitForSelector" || act === "screenshot") await check(parts, request, neededFor(request).scope);
   return value;
 }
 
@@ -96,12 +101,11 @@ const unavailable = (scope: BrowserScope): CodedError =>
   new CodedError("ERR_SCOPE_REQUIRED", `${scope} is unavailable: the browser does not let Harbor use this site. requestPermissions asks for that, too, at a click`);
 
 /** The tab that is meant: the page's own, or one that its origin has opened. Of others nobody learns whether they are there. */
-async function tabFor({ opened, isClosed }: BrowserParts, { origin, tab, tabId, act }: BrowserRequest): Promise<number> {
+async function tabFor({ opened }: BrowserParts, { origin, tab, tabId, act }: BrowserRequest): Promise<number> {
   if (tabId === undefined || (tabId === tab && act === "tabsGet")) return tab;
   // What it takes to open tabs is not what it takes there.
   if (tabId === tab) throw new CodedError("ERR_PERMISSION_DENIED", "this is the page's own tab: use activeTab");
   if (!(await opened.of(origin)).includes(tabId) || (await tabOf(tabId)) === undefined) throw new CodedError("ERR_PERMISSION_DENIED", "this site has no such tab: it is none that it opened, or closed");
-  if (await isClosed?.(tabId)) throw new CodedError("ERR_PERMISSION_DENIED", "an AI app has run scripts in this tab");
   return tabId;
 }
 

@@ -47,7 +47,7 @@ export interface Parts {
   /** The tabs in whose pages AI clients have run scripts: they could use what the person gave to the site. */
   closedTabs?: Pick<ClosedTabs, "whileOpen">;
   /** For what pages may do in tabs. */
-  inTabs: Omit<BrowserParts, "bridge">;
+  inTabs: Omit<BrowserParts, "bridge" | "closedTabs">;
   /** Called before a grant is bound to a tab. */
   noteTab(tab: number): Promise<void>;
   after: After;
@@ -84,7 +84,7 @@ async function answerTo(parts: Parts, request: PeerRequest, context: Context): P
     case "permissions":
       return permissions(parts, request);
     case "browser":
-      return doInTabs({ bridge: parts.bridge, ...parts.inTabs }, request, context.signal);
+      return doInTabs({ bridge: parts.bridge, closedTabs: parts.closedTabs, ...parts.inTabs }, request, context.signal);
     case "list":
       return list(parts.bridge, request, context.signal);
     case "call":
