@@ -171,7 +171,11 @@ for (const inBrowser of inBrowsers) {
         assert.match(((await called(page, `tab.readability(${id})`)) as { value: { text: string } }).value.text, /47 gulls/);
         assert.deepEqual(await called(page, `tab.fill(${id}, '#name', 'Sein')`), { value: null });
         assert.equal(((await called(page, `tab.getElement(${id}, '#name')`)) as { value: { value: string } }).value.value, "Sein");
-        const other = await made(`${site.other}/other`);
+        await page.run(`window.opening = shown(agent.browser.tabs.create({ url: "${site.other}/other" }))`);
+        const consent = await browser.find("consent.html");
+        assert.match(await textOf(consent, "#means"), /The page that asks opens it in a tab, and reads nothing there/);
+        await consent.click("#once");
+        const other = ((await page.run("return opening")) as { value: { id: number } }).value.id;
         await called(page, `tab.waitForLoad(${other})`);
         const { value: tabs } = (await called(page, "tabs.list()")) as { value: { id: number; opened: boolean; url?: string; title?: string }[] };
         assert.deepEqual(tabs.map(({ opened, url, title }) => [opened, url, title]), [[false, site.url, "Gulls"], [true, `${site.origin}/own`, "Gulls"], [true, undefined, undefined]]);
@@ -198,6 +202,6 @@ for (const inBrowser of inBrowsers) {
         assert.deepEqual(await called(page, `tabs.close(${id})`).then(({ code }) => code), "ERR_PERMISSION_DENIED");
         await page.run(`void shown(agent.browser.navigate('${site.origin}/led'))`).catch(() => undefined);
         await until("its own tab to be led", async () => ((await page.run("return location.pathname").catch(() => "")) === "/led" ? true : undefined));
-      }, { ...WITH, config: '[browser]\nblocked = ["*.blocked.example"]\n' }));
+      }, { ...WITH, config: '[browser]\nblocked = ["*.blocked.example"]\naskFirst = ["localhost"]\n' }));
   });
 }

@@ -3,6 +3,7 @@
 // Pure. Must never promise what the bridge does not hold.
 
 import type { Approval, ApprovalField } from "../../shared/protocol/generated/messages.ts";
+import { isPageOrigin } from "../../shared/origins/origin.ts";
 import { BROWSER_SCOPES, type BrowserScope } from "../../shared/protocol/in_tabs.ts";
 import { type Scope, isOfTools } from "../../shared/protocol/peer.ts";
 import type { AskedModel, AskedServer, QuestionView } from "../own.ts";
@@ -153,10 +154,11 @@ function callWords({ who, reason, tool }: Approval): string {
 }
 
 /** What allowing means. */
-export function meansWords({ scopes, call, site, power }: Pick<QuestionView, "scopes" | "call" | "site" | "power">): string {
+export function meansWords({ origin, scopes, call, site, power }: Pick<QuestionView, "scopes" | "call" | "site" | "power"> & { origin?: string }): string {
   if (power === "logins") return "Cookies are your login: whoever has them needs no password, also where sites share one login. Your answer holds for this app on this site, until the browser or Harbor ends.";
   if (power === "bodies") return "Nothing is kept before your yes. Your answer holds for this app on this site, until the browser or Harbor ends.";
   if (power === "scripts") return "Your answer holds for this app on this site, until the browser or Harbor ends. Where its scripts have run, the page cannot use Harbor until it is loaded anew.";
+  if (site !== undefined && origin !== undefined && isPageOrigin(origin)) return "You wanted to be asked about this site (askFirst in config.toml). The page that asks opens it in a tab, and reads nothing there. Your answer holds for this page's site, until the browser or Harbor ends.";
   if (site !== undefined) return "You wanted to be asked about this site (askFirst in config.toml). Your answer holds while this app works in your browser. If you allow it, it reads and acts there as you, where you are signed in.";
   if (call !== undefined) return callWords(call);
   const runs = scopes.includes("mcp:tools.call");
