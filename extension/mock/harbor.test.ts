@@ -49,6 +49,25 @@ test("nothing works before the person has allowed it, and who asks needs a click
   assert.deepEqual(harbor.asked.at(-2), { type: "call", tool: "time/zone", args: "{}" });
 });
 
+test("tabs are the script's: with a grant, and with the errors that it throws", async () => {
+  const none = played();
+  await assert.rejects(none.ask("browser", { act: "readability" }), { code: "ERR_SCOPE_REQUIRED" });
+  await none.allow(["browser:activeTab.read"]);
+  await assert.rejects(none.ask("browser", { act: "readability" }), { code: "ERR_NOT_IMPLEMENTED" });
+  const asked: unknown[] = [];
+  const tabs: MockScript["tabs"] = (wish) => {
+    asked.push(wish);
+    if (wish.selector === "#word") throw Object.assign(new Error("a secret field"), { code: "ERR_PERMISSION_DENIED" });
+    return { text: "x" };
+  };
+  const { ask, allow } = played({ tabs });
+  await allow(["browser:activeTab.read", "browser:activeTab.interact"]);
+  assert.deepEqual(await ask("browser", { act: "readability" }), { text: "x" });
+  await assert.rejects(ask("browser", { act: "fill", selector: "#word", value: "y" }), { code: "ERR_PERMISSION_DENIED" });
+  await assert.rejects(ask("browser", { act: "readability", tabId: 4 }), { code: "ERR_SCOPE_REQUIRED" });
+  assert.deepEqual(asked, [{ act: "readability" }, { act: "fill", selector: "#word", value: "y" }]);
+});
+
 test("the person says what the script says: a no, one that is remembered, once, by what is asked", async () => {
   const no = played({ person: "no" });
   assert.equal((await no.allow(["model:prompt"])).granted, false);

@@ -7,6 +7,7 @@ import { Asking } from "../harbor/asking.ts";
 import { type Decision, grantsFor, isCovered, isSettled, revocationsFor, viewOf } from "../harbor/grants.ts";
 import type { CallOptions } from "../shared/ports/caller.ts";
 import type { Fields } from "../shared/ports/wire.ts";
+import { neededFor } from "../shared/protocol/in_tabs.ts";
 import { CodedError } from "../shared/protocol/codes.ts";
 import type { Grant } from "../shared/protocol/generated/messages.ts";
 import { type AskedAnswer, type ModelState, type PeerRequest, type PermissionsRequest, type Scope, isOfTools, parsePeerRequest } from "../shared/protocol/peer.ts";
@@ -15,10 +16,22 @@ import { asked, promptOf, responseOf } from "./model.ts";
 import { Runs } from "./runs.ts";
 import { called } from "./tools.ts";
 
+/** What Harbor would do in tabs, by the script: it has neither tabs nor documents of its own. */
+async function inTabs({ tabs }: MockScript, { type: _, origin: __, tab: ___, ...wish }: PeerRequest & { type: "browser" }): Promise<unknown> {
+  if (tabs === undefined) throw new CodedError("ERR_NOT_IMPLEMENTED", "the mock has no answer for agent.browser: give it `tabs`");
+  try {
+    return await tabs(wish);
+  } catch (error) {
+    const { code, message } = Object(error) as { code?: unknown; message?: unknown };
+    throw new CodedError(typeof code === "string" ? code : "ERR_TOOL_FAILED", String(message));
+  }
+}
+
 /** What it answers; for all else the page API has in this version, no script can be written yet. */
 const ANSWERED = [
   ...(["permissions", "about", "request_permissions", "list", "call", "model_state", "prompt", "providers", "active_provider"] as const),
   ...(["run", "session_create", "session_get", "session_list", "session_end"] as const),
+  ...(["browser"] as const),
 ] satisfies PeerRequest["type"][];
 
 const WINDOW = 4_096;
@@ -48,6 +61,9 @@ export class MockHarbor {
     const request = parsePeerRequest(type, payload);
     const { signal = new AbortController().signal } = options;
     switch (request.type) {
+      case "browser":
+        this.#need(neededFor(request).scope);
+        return inTabs(this.script, request);
       case "permissions":
         return viewOf(request.origin, this.#grants);
       case "about":

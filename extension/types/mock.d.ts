@@ -44,6 +44,8 @@ export interface MockScript {
   tools?: { [name: string]: MockTool };
   /** What it says, whole or in pieces. If absent it says back what it is told, or the least that a schema allows. Null: there is no model. */
   model?: null | ((told: MockTold) => string | MockSaid | AsyncIterable<string> | Promise<string | MockSaid>);
+  /** What Harbor does in tabs: what `agent.browser` resolves with. What it throws is the call's error, with its `code`. */
+  tabs?(asked: { act: string; tabId?: number; selector?: string; value?: string; url?: string; [field: string]: unknown }): unknown;
   /** How many tokens the model takes; 4,096 if absent. */
   window?: number;
   /** False: it sees no images. */

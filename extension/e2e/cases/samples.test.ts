@@ -97,6 +97,14 @@ for (const inBrowser of inBrowsers) {
         }, way.options));
     }
 
+    test("with the mock the page that reads itself is told what the script says", () =>
+      inBrowser.run(async (world: World) => {
+        const page = await world.browser.open(`${world.site.url}tabs.html`);
+        await page.click("#send");
+        await shows(page, "#text", "A page that reads itself");
+        await shows(page, "#state", "The password: ERR_PERMISSION_DENIED");
+      }, { page: mocked, alone: "bare" }));
+
     test("the page that reads itself does so once that is switched on and allowed, and its password is left alone", () =>
       inBrowser.run(
         async (world: World) => {

@@ -9,6 +9,11 @@ import type { Answers } from "./site.ts";
 
 const SCRIPT = `harborMock.answer({
   tools: { "t/life": { call: () => "life-7" } },
+  features: { browserInteraction: true },
+  tabs({ act, selector }) {
+    if (selector === "#word") throw Object.assign(new Error("a secret field"), { code: "ERR_PERMISSION_DENIED" });
+    return act === "readability" ? { url: location.href, title: document.title, text: "Harbor reads this page" } : undefined;
+  },
   model({ prompt, messages, tools, schema }) {
     if (prompt.includes("<roles>")) return messages.map(({ role }) => role).join(" ");
     if (prompt.includes("<hang>")) return (async function* () { yield "and"; await new Promise(() => {}); })();

@@ -30,6 +30,7 @@ export async function capabilities(): Promise<Found> {
   features["toolAccess"] = features["toolAccess"] === true && hasOwnTools;
   features["toolCalling"] = features["toolCalling"] === true && hasOwnTools;
   features["agentRuns"] = false;
+  features["browserInteraction"] = features["screenshots"] = features["browserControl"] = false;
   found.model = { available: word === "readily" };
   if (!features["toolAccess"]) return found;
   const tools = await ownTools();
