@@ -165,9 +165,9 @@ fn what_stands_in_the_session_is_heard_also_where_the_model_is_not_sent_it_any_m
     });
     scene.say("look").unwrap();
     // The window holds no more than the last of these.
-    scene.bridge.call("llm_set_model_options", &json!({"model": "p:m", "context_window": 2048})).unwrap();
-    for at in 0..3 {
-        scene.say(&format!("note {at} {}", "much ".repeat(400))).unwrap();
+    scene.bridge.call("llm_set_model_options", &json!({"model": "p:m", "context_window": 4096})).unwrap();
+    for at in 0..5 {
+        scene.say(&format!("note {at} {}", "much ".repeat(1200))).unwrap();
     }
     let answer = scene.say("again").unwrap();
     let last = scene.provider.rounds().pop().unwrap();
