@@ -159,6 +159,7 @@ fn what_stands_in_the_session_is_heard_also_where_the_model_is_not_sent_it_any_m
         match all.last().map(String::as_str) {
             _ if !round.tools.is_empty() => refuses(),
             Some(last) if last.contains("s_look answered") => Say::Text("I have read it.".into()),
+            Some(last) if last.contains("note ") => Say::Text("Noted.".into()),
             Some(last) if last.contains("again") => Say::Text(copied.clone()),
             _ => told_call(round, "s_look", &json!({"at": copied})),
         }
