@@ -70,6 +70,10 @@ export function pageGlobals() {
   const page = { location: { host: "localhost", origin: "http://localhost", href: "http://localhost/" }, document: new EventTarget(), navigator: {}, console, performance, crypto };
   const stand = {
     ProgressEvent: class extends Event {},
+    Element: class {
+      getAttribute() {}
+    },
+    HTMLFormElement: class {},
     OffscreenCanvas: class {
       getContext() {}
       convertToBlob() {}

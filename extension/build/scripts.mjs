@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
 /** Bytes of a script, as it is sent. */
-export const MOST = { "injected.js": 40_000, "content.js": 15_000 };
+export const MOST = { "injected.js": 42_000, "content.js": 18_000 };
 
 /**
  * Scripts that are made alike. `panel`: what the panel loads when it is needed is a file of its own. `small`: without what only people read,

@@ -9,6 +9,7 @@ import type { PageTab } from "../harbor/page_tabs.ts";
 import type { agent } from "../web-agents-api/page/agent.ts";
 import type { ai } from "../web-agents-api/page/ai.ts";
 import type { harbor } from "../web-agents-api/page/harbor.ts";
+import type { context } from "../web-agents-api/page/model_context.ts";
 import type { LanguageModel } from "../web-agents-api/page/language_model.ts";
 import type * as tools from "../web-agents-api/page/tools.ts";
 import type { Capabilities as SentCapabilities } from "../web-agents-api/pages.ts";
@@ -37,10 +38,12 @@ export const names: [
   SameKeys<LanguageModel, api.LanguageModelSession>,
   Same<Exclude<keyof typeof LanguageModel, "prototype">, Exclude<keyof api.LanguageModelStatic, "prototype" | "isHarbor">>,
   SameKeys<typeof harbor, api.Harbor>,
+  SameKeys<(typeof harbor)["modelContext"], api.HarborModelContext>,
+  SameKeys<typeof context, api.DocumentModelContext>,
   SameKeys<tools.LanguageModelToolCall, api.LanguageModelToolCall>,
   SameKeys<tools.LanguageModelToolSuccess, api.LanguageModelToolSuccess>,
   SameKeys<tools.LanguageModelToolError, api.LanguageModelToolError>,
-] = [true, true, true, true, true, true, true, true, true, true, true, true, true, true, true, true, true, true, true, true];
+] = [true, true, true, true, true, true, true, true, true, true, true, true, true, true, true, true, true, true, true, true, true, true];
 
 /** What travels. */
 export const data: [

@@ -93,7 +93,7 @@ export type RunEvent = { runId: string; seq: number } & (
 
 export interface RunOptions {
   task: string;
-  /** Those that it may use; all that the page may use when absent. */
+  /** Those that it may use: all of the person's that the page may use when absent; or tools of the page's own, `page:HOST/TOOL`. */
   tools?: string[];
   useAllTools?: boolean;
   provider?: string;
@@ -362,11 +362,56 @@ export interface LanguageModelToolError {
   readonly errorMessage: string;
 }
 
+/** A tool that a page registers. */
+export interface PageTool {
+  /** 1 to 128 of `A-Z a-z 0-9 _ - .` */
+  name: string;
+  title?: string;
+  description: string;
+  inputSchema?: object;
+  annotations?: { [claim: string]: boolean };
+  execute(input: any, options: { signal: AbortSignal }): unknown;
+}
+
+/** One that is registered. A browser of its own may leave fields out. */
+export interface RegisteredTool {
+  readonly name: string;
+  readonly title: string | null;
+  readonly description: string;
+  readonly inputSchema: object | null;
+  readonly annotations: object | null;
+  readonly origin: string;
+  readonly window: Window;
+}
+
+export interface DocumentModelContext extends EventTarget {
+  /** An abort of the signal takes it away again. */
+  registerTool(tool: PageTool, options?: { signal?: AbortSignal }): Promise<void>;
+  getTools(): Promise<RegisteredTool[]>;
+  /** What it gives, as JSON. */
+  executeTool(tool: RegisteredTool, input: object, options?: { signal?: AbortSignal }): Promise<string>;
+  /** The event comes at most once a second. */
+  ontoolchange: ((event: Event) => void) | null;
+}
+
+export interface HarborModelContext {
+  registerTool(tool: PageTool, options?: { signal?: AbortSignal }): Promise<void>;
+  getTools(): Promise<RegisteredTool[]>;
+  executeTool(tool: RegisteredTool, input: object, options?: { signal?: AbortSignal }): Promise<string>;
+  /** As Harbor had it first. */
+  addTool(tool: { name: string; description: string; inputSchema?: object; handler(input: any): unknown }): Promise<void>;
+  removeTool(name: string): void;
+  /** Those that were added by `addTool`. */
+  readonly tools: Pick<PageTool, "name" | "description" | "inputSchema">[];
+}
+
 export interface Harbor {
   readonly version: string;
   readonly agent: Agent;
   readonly ai: AI;
   readonly LanguageModel: LanguageModelStatic;
+  /** The tools of this page, wherever they are kept. */
+  readonly modelContext: HarborModelContext;
   readonly LanguageModelToolCall: new (call: { callID: string; name: string; arguments?: unknown }) => LanguageModelToolCall;
   readonly LanguageModelToolSuccess: new (success: { callID: string; name: string; result: { type: string; value: unknown }[] }) => LanguageModelToolSuccess;
   readonly LanguageModelToolError: new (error: { callID: string; name: string; errorMessage: string }) => LanguageModelToolError;
@@ -384,6 +429,10 @@ declare global {
     LanguageModelToolCall?: Harbor["LanguageModelToolCall"];
     LanguageModelToolSuccess?: Harbor["LanguageModelToolSuccess"];
     LanguageModelToolError?: Harbor["LanguageModelToolError"];
+  }
+  interface Document {
+    /** The browser's own where it has one, else ours. */
+    readonly modelContext?: DocumentModelContext;
   }
   interface WindowEventMap {
     "agent-ready": CustomEvent;

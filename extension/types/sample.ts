@@ -73,3 +73,11 @@ window.addEventListener("agent-ready", async () => {
   const { model, features } = await window.agent.capabilities();
   if (model.available && features["agentRuns"]) await task("Add 20 and 22", () => undefined);
 });
+
+/** A tool of the page's own, as long as `signal` says nothing, and a run that uses it. */
+export async function ownTool(signal: AbortSignal): Promise<string | undefined> {
+  await document.modelContext?.registerTool({ name: "add", description: "Adds", inputSchema: { type: "object" }, execute: ({ a, b }) => a + b }, { signal });
+  await window.harbor.modelContext.addTool({ name: "old", description: "Old", handler: () => window.harbor.modelContext.tools.map(({ name }) => name) });
+  for await (const event of window.agent.run({ task: "Add 20 and 22", tools: [`page:${location.host}/*`] })) if (event.type === "final") return event.output;
+  return undefined;
+}

@@ -27,7 +27,7 @@ function channel() {
       return "done";
     },
   };
-  answer(port, carrier(background, () => 7), { open: 64 });
+  answer(port, carrier(background, () => 7, async (type) => [type]), { open: 64 });
   answers.splice(0);
   return { send: (message: unknown) => heard(message), answers, passed };
 }

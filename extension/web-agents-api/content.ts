@@ -12,6 +12,7 @@ import { Caller } from "../shared/ports/caller.ts";
 import { CodedError } from "../shared/protocol/codes.ts";
 import { CHANNEL } from "../shared/protocol/page.ts";
 import { carrier } from "./carrier.ts";
+import { forms } from "./forms.ts";
 import { Gestures } from "./gesture.ts";
 
 /** How many requests of a page may be open. */
@@ -90,6 +91,6 @@ if (window.isSecureContext && window.origin !== "null" && !world.agentIsServed) 
   listen();
   // document.open() takes all listeners away. What is written then begins with another root.
   new MutationObserver(listen).observe(document, { childList: true });
-  answer(page, carrier(caller, gestureNow), { open: MOST_OPEN });
+  answer(page, carrier(caller, gestureNow, forms), { open: MOST_OPEN });
   handOver();
 }

@@ -22,20 +22,22 @@ export interface Flags {
   screenshots: boolean;
   /** Whether pages may lead their own tab, and open and use others. */
   browserControl: boolean;
+  /** Whether tools of their own may be among these. */
+  pageTools: boolean;
 }
 
-export const FLAG_NAMES = ["textGeneration", "toolAccess", "toolCalling", "agentRuns", ...BROWSER_FLAGS] as const satisfies (keyof Flags)[];
+export const FLAG_NAMES = ["textGeneration", "toolAccess", "toolCalling", "agentRuns", "pageTools", ...BROWSER_FLAGS] as const satisfies (keyof Flags)[];
 
 /** Features of the page API that this version does not have. */
 export const NOT_HERE = {
-  ...{ pageTools: false, siteServers: false },
+  ...{ siteServers: false },
   ...{ siteChat: false, addressBar: false, multiAgent: false, remoteAgents: false },
 } as const;
 
 /** The key in storage. */
 export const FLAGS_KEY = "flags";
 
-const DEFAULTS: Flags = { textGeneration: true, toolAccess: true, toolCalling: true, agentRuns: true, browserInteraction: false, screenshots: false, browserControl: false };
+const DEFAULTS: Flags = { textGeneration: true, toolAccess: true, toolCalling: true, agentRuns: true, pageTools: true, browserInteraction: false, screenshots: false, browserControl: false };
 
 /** Which flag a request needs. */
 const NEEDED = new Map<string, keyof Flags>([
@@ -45,6 +47,7 @@ const NEEDED = new Map<string, keyof Flags>([
   ["providers", "textGeneration"],
   ["active_provider", "textGeneration"],
   ["run", "agentRuns"],
+  ["own_run", "pageTools"],
   ["session_create", "agentRuns"],
   ["session_get", "agentRuns"],
   ["session_list", "agentRuns"],

@@ -56,20 +56,20 @@ test("a frame may not ask for permissions, and may use them", async () => {
 });
 
 test("what is switched off goes nowhere", async () => {
-  const { seen, ask } = played({}, { textGeneration: true, toolAccess: false, toolCalling: false, agentRuns: true });
+  const { seen, ask } = played({}, { textGeneration: true, toolAccess: false, toolCalling: false, agentRuns: true, pageTools: true });
   await assert.rejects(ask("list"), { code: "ERR_FEATURE_DISABLED" });
   await assert.rejects(ask("call", { tool: "s/t", args: "{}" }), { code: "ERR_FEATURE_DISABLED" });
   await assert.rejects(ask("request_permissions", { scopes: ["mcp:tools.list"] }), { code: "ERR_FEATURE_DISABLED" });
   assert.deepEqual(seen, []);
-  const calling = played({ request_permissions: { granted: true } }, { toolCalling: false, agentRuns: true });
+  const calling = played({ request_permissions: { granted: true } }, { toolCalling: false, agentRuns: true, pageTools: true });
   await assert.rejects(calling.ask("request_permissions", { scopes: ["mcp:tools.list", "mcp:tools.call"] }), { code: "ERR_FEATURE_DISABLED" });
   await calling.ask("request_permissions", { scopes: ["mcp:tools.list"] });
   assert.deepEqual(calling.seen.map(([type]) => type), ["about", "request_permissions"]);
   const configured = played({ about: { model: true, off: ["textGeneration"] }, request_permissions: { granted: true } });
   await assert.rejects(configured.ask("request_permissions", { scopes: ["mcp:tools.list", "model:prompt"] }), { code: "ERR_FEATURE_DISABLED" });
   assert.deepEqual(configured.seen.map(([type]) => type), ["about"], "the person is not asked");
-  assert.deepEqual(parseFlags({ toolAccess: "no", other: 1 }), { textGeneration: true, toolAccess: true, toolCalling: true, agentRuns: true, browserInteraction: false, screenshots: false, browserControl: false });
-  assert.deepEqual(parseFlags(null), { textGeneration: true, toolAccess: true, toolCalling: true, agentRuns: true, browserInteraction: false, screenshots: false, browserControl: false });
+  assert.deepEqual(parseFlags({ toolAccess: "no", other: 1 }), { textGeneration: true, toolAccess: true, toolCalling: true, agentRuns: true, pageTools: true, browserInteraction: false, screenshots: false, browserControl: false });
+  assert.deepEqual(parseFlags(null), { textGeneration: true, toolAccess: true, toolCalling: true, agentRuns: true, pageTools: true, browserInteraction: false, screenshots: false, browserControl: false });
 });
 
 test("what Harbor does in tabs is off until the person switches it on, each part by its own switch", async () => {
@@ -97,7 +97,7 @@ test("capabilities tell what there is, and without Harbor why there is nothing",
     model: { available: true },
     runs: { available: true },
     browser: { readActiveTab: false, interact: false, screenshot: false, navigate: false, readTabs: false, createTabs: false },
-    features: { textGeneration: true, toolAccess: true, toolCalling: false, agentRuns: true, browserInteraction: false, screenshots: false, browserControl: false, ...NOT_HERE },
+    features: { textGeneration: true, toolAccess: true, toolCalling: false, agentRuns: true, pageTools: true, browserInteraction: false, screenshots: false, browserControl: false, ...NOT_HERE },
   });
   for (const [flags, replies, model, runs] of [
     [{ agentRuns: false }, {}, true, false],

@@ -27,7 +27,8 @@ import {
   parseWish,
 } from "../shared/protocol/peer.ts";
 import { Clicks } from "./clicks.ts";
-import { parseRun, parseSession, parseSessionId } from "../shared/protocol/runs.ts";
+import { Asks, OwnRun } from "./own_runs.ts";
+import { parseAnswer, parseOwn, parseRun, parseSession, parseSessionId } from "../shared/protocol/runs.ts";
 import { FLAG_NAMES, type Flags, NOT_HERE, checkFlags, checkScopes } from "./flags.ts";
 
 /** What `capabilities()` says. */
@@ -69,6 +70,7 @@ export function handlerFor(
 ): Handler {
   const clicks = new Clicks();
   const about = new Known();
+  const asks = new Asks();
   const asker: Asker = { origin: page.origin, tab: page.tab };
   return async (type, payload, context) => {
     const { signal } = context;
@@ -85,7 +87,10 @@ export function handlerFor(
       case "call":
         return call(asker, harbor, payload, context);
       case "run":
+        if (typeof payload["own"] === "string") return ownRun(payload, payload["own"], { asker, harbor, flags: now, about, asks }, context);
         return harbor.call(type, { ...asker, ...parseRun(payload) }, relayed(context));
+      case "run_answer":
+        return asks.answered(parseAnswer(payload));
       case "session_create":
         return harbor.call(type, { ...asker, ...parseSession(payload) }, { signal });
       case "session_get":
@@ -170,6 +175,26 @@ function permissionsRequest(page: Document, payload: Fields, flags: Flags): Perm
   const wish = parseWish(payload);
   checkScopes(wish.scopes, flags);
   return { origin, tab, document, gesture: parseGesture(payload["gesture"]), ...wish };
+}
+
+/** What a run with the page's own tools works with. */
+interface OwnParts {
+  asker: Asker;
+  harbor: Peer;
+  flags: Flags;
+  about: Known;
+  asks: Asks;
+}
+
+async function ownRun(payload: Fields, own: string, { asker, harbor, flags, about, asks }: OwnParts, context: Context): Promise<unknown> {
+  const wish = { ...parseRun(payload), own: parseOwn(own) };
+  if (wish.tools !== undefined || wish.useAllTools === true || wish.requireCitations === true || wish.sessionId !== undefined) {
+    throw new CodedError("ERR_INVALID_REQUEST", "a run with the page's own tools has no others, no session and no citations");
+  }
+  // The bridge looks at prompts only; that this is a run is known here.
+  checkFlags("own_run", {}, flags);
+  checkFlags("run", {}, onIn(flags, await about.off(harbor, asker, context.signal)));
+  return new OwnRun(asker, harbor, context, asks, wish).run(wish);
 }
 
 /** What is on here and in Harbor's configuration, too. */

@@ -36,10 +36,16 @@ for (const inBrowser of inBrowsers) {
           assert.deepEqual([value.harbor.connected, value.tools], [true, { available: true, count: 1, servers: ["time"] }]);
           await shown.run("harborMock.answer({ clicks: false, person: 'always' })");
           assert.equal(await shown.run("const s = await ai.createTextSession(); return s.prompt('Hello')"), "Hello");
+          // The page's own function, called by the mock's model.
+          await shown.run(`harborMock.answer({ model: ({ tools, messages }) => tools.length > 0 && messages.length === 1 ? { calls: [{ name: tools[0].name, arguments: { a: 1 } }] } : "said " + messages.at(-1).content });
+            await document.modelContext.registerTool({ name: "next", description: "Adds one", execute: ({ a }) => a + 1 });
+            window.events = []; for await (const event of agent.run({ task: "x", tools: ["page:" + location.host + "/next"] })) events.push(event)`);
+          assert.equal(await shown.run("return events.at(-1).output"), "said 2");
+          assert.equal(await shown.run("document.body.insertAdjacentHTML('beforeend', '<form toolname=f tooldescription=F><input name=q></form>'); return (await document.modelContext.getTools()).length"), 2);
           await shown.run("harborMock.answer({ features: { toolCalling: false } })");
           assert.equal(await codes("agent.tools.call({ tool: 'time/now' })"), "ERR_FEATURE_DISABLED");
           await shown.run("harborMock.answer({ features: {}, harbor: false })");
-          assert.deepEqual([await codes("agent.permissions.list()"), (await became(shown, "return agent.capabilities()")).value.features.toolCalling], ["ERR_HARBOR_NOT_FOUND", false]);
+          assert.deepEqual([await codes("agent.permissions.list()"), (await became(shown, "return agent.tools.list()")).value.map(({ name }: { name: string }) => name.split("/")[1])], ["ERR_HARBOR_NOT_FOUND", ["next", "f"]]);
           assert.deepEqual(await shown.run("harborMock.reset(); return [[...harborMock.asked], (await agent.permissions.list()).scopes['mcp:tools.call']]"), [[], "not-granted"]);
         },
         { page, alone: "bare" },

@@ -132,9 +132,10 @@ for (const inBrowser of inBrowsers) {
         inBrowser.run(
           async (world: World) => {
             const page = await modelPage(world, world.site.origin, false);
-            assert.deepEqual(await features(page), [false, true, true, true, false, true, { available: false, count: 0, servers: [] }, false]);
+            assert.deepEqual(await features(page), [false, true, false, false, false, true, { available: false, count: 0, servers: [] }, false]);
             await models(page);
             await ownTools(page);
+            assert.deepEqual((await features(page)).slice(2, 4), [true, true]);
             assert.deepEqual((await features(page))[6], { available: true, count: 6, servers: [`page:${world.site.origin.replace("http://", "")}`] });
             await rest(page, way);
           },

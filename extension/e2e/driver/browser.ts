@@ -59,6 +59,8 @@ export interface Start {
   extensions: string[];
   /** Where its stderr goes. */
   log: string;
+  /** Further switches of the command line. Chromium only. */
+  switches?: string[];
   /** Shows itself on this machine's display. Chromium only. */
   shown?: boolean;
 }

@@ -323,9 +323,9 @@ class Chromium implements Browser {
   }
 }
 
-export async function startChromium({ profile, env, extensions, log, shown }: Start): Promise<Browser> {
+export async function startChromium({ profile, env, extensions, log, shown, switches = [] }: Start): Promise<Browser> {
   const keys = JSON.parse(await readFile(join(__ROOT__, "keys.json"), "utf8"));
-  const args = [...FLAGS, ...(shown ? SHOWN : UNSEEN), `--user-data-dir=${profile}`, `--load-extension=${extensions.join(",")}`];
+  const args = [...FLAGS, ...(shown ? SHOWN : UNSEEN), ...switches, `--user-data-dir=${profile}`, `--load-extension=${extensions.join(",")}`];
   const stderr = openSync(log, "a");
   const process = spawn("chromium", args, { env, stdio: ["ignore", "ignore", stderr, "pipe", "pipe"] });
   return new Chromium(process, keys);

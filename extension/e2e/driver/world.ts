@@ -30,6 +30,8 @@ export interface Options {
   alone?: boolean | "bare";
   /** A script that plays what this browser lacks: pages run it before `web-agents-api`'s. */
   native?: string;
+  /** Further switches of Chromium's command line. */
+  switches?: string[];
   /** `harbor` may use pages already, as if the person had said yes to the browser. */
   mayUsePages?: boolean;
   /** Makes another extension, unpacked, and gives its directory. */
@@ -39,7 +41,7 @@ export interface Options {
 type Name = Browser["name"];
 
 /** Starts a browser with both extensions, `web-agents-api` alone or neither, and others. `own`, `api`: other builds of the two. */
-export function start(name: Name, harbor: Harbor, foreign: string[] = [], alone: Options["alone"] = false, own?: string, api?: string): Promise<Browser> {
+export function start(name: Name, harbor: Harbor, foreign: string[] = [], alone: Options["alone"] = false, own?: string, api?: string, switches: string[] = []): Promise<Browser> {
   const dist = (extension: string) => join(__ROOT__, "dist", `${extension}-${name}`);
   const pages = api ?? dist("web-agents-api");
   const built = alone === "bare" ? [] : alone ? [pages] : [own ?? dist("harbor"), pages];
@@ -49,6 +51,7 @@ export function start(name: Name, harbor: Harbor, foreign: string[] = [], alone:
     env: harbor.env,
     extensions: [...built, ...foreign],
     log: join(harbor.dir, "browser.log"),
+    switches,
   });
 }
 
@@ -74,10 +77,10 @@ async function run(name: Name, test: (world: World) => Promise<void>, options: O
     const world: World = {
       harbor,
       site,
-      browser: await start(name, harbor, foreign, options.alone, own, api),
+      browser: await start(name, harbor, foreign, options.alone, own, api, options.switches),
       async restart() {
         await world.browser.close();
-        world.browser = await start(name, harbor, foreign, options.alone, own, api);
+        world.browser = await start(name, harbor, foreign, options.alone, own, api, options.switches);
         return world.browser;
       },
     };

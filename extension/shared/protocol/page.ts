@@ -9,7 +9,10 @@
 export const CHANNEL = "harbor_web_agent";
 
 /** Of what a page may ask for: what concerns runs. */
-export const RUN_REQUESTS = ["run", "session_create", "session_get", "session_list", "session_end"] as const;
+export const RUN_REQUESTS = ["run", "session_create", "session_get", "session_list", "session_end", "run_answer"] as const;
+
+/** Of what a page may ask for: what the content script answers itself, of the page's forms that are tools. */
+export const FORM_REQUESTS = ["forms", "form_run"] as const;
 
 /** What a page may ask for. */
 export const PAGE_REQUESTS = [
@@ -18,7 +21,7 @@ export const PAGE_REQUESTS = [
   ...(["browser"] as const),
   ...RUN_REQUESTS,
 ] as const;
-export type PageRequestType = (typeof PAGE_REQUESTS)[number];
+export type PageRequestType = (typeof PAGE_REQUESTS)[number] | (typeof FORM_REQUESTS)[number];
 
 /**
  * Whose `LanguageModel` an origin has, where the person has said so. always: ours; unavailable: ours where the browser's own says that it

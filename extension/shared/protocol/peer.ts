@@ -8,7 +8,7 @@ import { isPageOrigin } from "../origins/origin.ts";
 import { BROWSER_SCOPES, type BrowserWish, parseBrowser } from "./in_tabs.ts";
 import { CodedError } from "./codes.ts";
 import type { ToolDescriptor } from "./generated/messages.ts";
-import { type RunWish, type SessionWish, parseRun, parseSession, parseSessionId } from "./runs.ts";
+import { type RunWish, type SessionWish, parseJson, parseRun, parseSession, parseSessionId } from "./runs.ts";
 import { MAX_ARGS, MAX_DEPTH, MAX_PROMPT, type PageRequestType, isDeep, isTooLarge } from "./page.ts";
 
 /** The name of the port. */
@@ -222,7 +222,8 @@ export function parsePageRequest(type: PageRequestType, fields: Fields): Fields 
   if (type === "call") return { ...parseCall(fields), progress: fields["progress"] === true };
   if (type === "prompt") return { ...parsePrompt(fields) };
   if (type === "browser") return { ...parseBrowser(fields) };
-  if (type === "run") return { ...parseRun(fields) };
+  if (type === "run") return { ...parseRun(fields), ...(fields["own"] === undefined ? {} : { own: parseJson(fields["own"], "tools") }) };
+  if (type === "run_answer") return { ask: fields["ask"], answer: parseJson(fields["answer"], "answer") };
   if (type === "session_create") return { ...parseSession(fields) };
   if (type === "session_get" || type === "session_end") return parseSessionId(fields);
   return {};

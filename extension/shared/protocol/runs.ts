@@ -5,7 +5,7 @@
 import { isFields } from "../ports/wire.ts";
 import type { Fields } from "../ports/wire.ts";
 import { CodedError } from "./codes.ts";
-import { MAX_TASK } from "./page.ts";
+import { MAX_ARGS, MAX_TASK, isDeep } from "./page.ts";
 
 export interface RunWish {
   task: string;
@@ -16,6 +16,20 @@ export interface RunWish {
   requireCitations?: boolean;
   maxToolCalls?: number;
   sessionId?: string;
+}
+
+/** A tool of the page's own, as the model is told of it. */
+export interface OwnTool {
+  name: string;
+  description: string;
+  inputSchema: Fields;
+}
+
+/** What became of a call that the page was asked to run: MCP's CallToolResult, or why there is none. */
+export interface RunAnswer {
+  ask: number;
+  result?: Fields;
+  error?: { code: string; message: string };
 }
 
 export interface SessionWish {
@@ -32,6 +46,9 @@ export interface SessionWish {
 const MOST_TOOLS = 1_000;
 const LONGEST_NAME = 1_000;
 
+/** How many tools of its own a page has at most. */
+export const MOST_OWN = 64;
+
 /** Reads a run, as it came from the page; throws ERR_INVALID_REQUEST. */
 export function parseRun(fields: Fields): RunWish {
   const { task } = fields;
@@ -46,6 +63,37 @@ export function parseRun(fields: Fields): RunWish {
     ...given("maxToolCalls", whole(fields["maxToolCalls"], "maxToolCalls", 0)),
     ...given("sessionId", text(fields["sessionId"], "sessionId")),
   };
+}
+
+/** The JSON that a page sends of its own tools, or of a result; bounded, and not read yet. */
+export function parseJson(value: unknown, field: string): string {
+  if (typeof value !== "string" || value.length > MAX_ARGS || isDeep(value)) throw wrong(field, `JSON of at most ${MAX_ARGS} characters, not too deep`);
+  return value;
+}
+
+/** The page's own tools for a run. */
+export function parseOwn(json: string): OwnTool[] {
+  const all = read(json);
+  const isOne = (one: unknown): one is OwnTool => isFields(one) && typeof one["name"] === "string" && /^[\w.-]{1,128}$/.test(one["name"]) && typeof one["description"] === "string" && isFields(one["inputSchema"]);
+  if (!Array.isArray(all) || all.length === 0 || all.length > MOST_OWN || !all.every(isOne)) throw wrong("tools", `1 to ${MOST_OWN} tools with a name, a description and a schema`);
+  return all.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
+}
+
+/** What a page answers to a call that it was asked to run. */
+export function parseAnswer({ ask, answer }: Fields): RunAnswer {
+  const { result, error } = (read(parseJson(answer, "answer")) ?? {}) as Fields;
+  if (typeof ask !== "number") throw wrong("ask", "a number");
+  if (isFields(error)) return { ask, error: { code: `${error["code"]}`.slice(0, 100), message: `${error["message"]}` } };
+  if (!isFields(result)) throw wrong("answer", "a result");
+  return { ask, result };
+}
+
+function read(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return undefined;
+  }
 }
 
 /** The same of a session. */
@@ -100,6 +148,7 @@ function tools(value: unknown, field: string): string[] | undefined {
   return [...value];
 }
 
-function wrong(field: string, expected: string): CodedError {
+/** What is said of it. */
+export function wrong(field: string, expected: string): CodedError {
   return new CodedError("ERR_INVALID_REQUEST", `${field} must be ${expected}`);
 }

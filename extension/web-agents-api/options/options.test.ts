@@ -27,9 +27,9 @@ test("a switch is kept, and the others stay as they were", async () => {
   const store = { get: async (key: string) => kept.get(key), set: async (key: string, value: unknown) => void kept.set(key, value) };
   let looks = 0;
   const handle = optionsHandler(store, NONE, () => (looks += 1));
-  assert.deepEqual(await handle("look", {}, CONTEXT), { textGeneration: true, toolAccess: false, toolCalling: true, agentRuns: true, browserInteraction: false, screenshots: false, browserControl: false });
-  assert.deepEqual(await handle("switch", { flag: "toolCalling", on: false }, CONTEXT), { textGeneration: true, toolAccess: false, toolCalling: false, agentRuns: true, browserInteraction: false, screenshots: false, browserControl: false });
-  assert.deepEqual([kept.get("flags"), looks], [{ textGeneration: true, toolAccess: false, toolCalling: false, agentRuns: true, browserInteraction: false, screenshots: false, browserControl: false }, 1]);
+  assert.deepEqual(await handle("look", {}, CONTEXT), { textGeneration: true, toolAccess: false, toolCalling: true, agentRuns: true, pageTools: true, browserInteraction: false, screenshots: false, browserControl: false });
+  assert.deepEqual(await handle("switch", { flag: "toolCalling", on: false }, CONTEXT), { textGeneration: true, toolAccess: false, toolCalling: false, agentRuns: true, pageTools: true, browserInteraction: false, screenshots: false, browserControl: false });
+  assert.deepEqual([kept.get("flags"), looks], [{ textGeneration: true, toolAccess: false, toolCalling: false, agentRuns: true, pageTools: true, browserInteraction: false, screenshots: false, browserControl: false }, 1]);
   for (const wrong of [{}, { flag: "other", on: true }, { flag: "__proto__", on: true }, { flag: "toolAccess", on: "yes" }]) {
     await assert.rejects(handle("switch", wrong, CONTEXT), { code: "ERR_INVALID_REQUEST" });
   }

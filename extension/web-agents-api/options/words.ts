@@ -78,6 +78,10 @@ export const FLAG_WORDS: { [flag in keyof Flags]: { head: string; text: string }
     head: "Sites may open and lead tabs",
     text: "Only sites you allowed, only tabs that they opened and their own. Off: no site can.",
   },
+  pageTools: {
+    head: "Sites may give your model tools of their own",
+    text: "These run in the site's own page, and only there. Off: no site can begin such a task.",
+  },
 };
 
 /** What can be said of a site's `LanguageModel`. */

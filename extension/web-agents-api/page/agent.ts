@@ -3,12 +3,12 @@
 // Owns the object that pages see. Must never use a built-in that is not its own copy, know more than the page may, or decide
 // anything: the background does.
 
-import { CapturedPromise, freeze, stringify } from "./builtins.ts";
+import { freeze, stringify } from "./builtins.ts";
 import { callAlone, capabilities, listTools } from "./alone.ts";
 import { browser } from "./in_tabs.ts";
 import { ask } from "./channel.ts";
 import { signalIn } from "./endings.ts";
-import { failure } from "./errors.ts";
+import { invalid, rejected } from "./errors.ts";
 import { isOwn } from "./own_tools.ts";
 import { runOf } from "./run.ts";
 import { sessions } from "./sessions.ts";
@@ -20,16 +20,12 @@ function textOf(args: unknown): string {
   try {
     text = stringify(args === undefined ? {} : args);
   } catch {
-    throw failure("ERR_INVALID_REQUEST", "args must be an object that JSON can hold: without cycles and BigInt, and not too deep");
+    throw invalid("args must be an object that JSON can hold: without cycles and BigInt, and not too deep");
   }
-  if (text === undefined || text[0] !== "{") throw failure("ERR_INVALID_REQUEST", "args must be an object");
-  if (text.length > MAX_ARGS) throw failure("ERR_INVALID_REQUEST", `args can have at most ${MAX_ARGS} characters as JSON`);
-  if (isDeep(text)) throw failure("ERR_INVALID_REQUEST", `args can be nested at most ${MAX_DEPTH} deep`);
+  if (text === undefined || text[0] !== "{") throw invalid("args must be an object");
+  if (text.length > MAX_ARGS) throw invalid(`args can have at most ${MAX_ARGS} characters as JSON`);
+  if (isDeep(text)) throw invalid(`args can be nested at most ${MAX_DEPTH} deep`);
   return text;
-}
-
-function rejected(error: unknown): Promise<never> {
-  return new CapturedPromise((_, reject) => reject(error));
 }
 
 interface Call {

@@ -6,7 +6,7 @@ import { freeze, native, newId } from "./builtins.ts";
 import { ask } from "./channel.ts";
 import { Conversation, heldBy, streamed } from "./conversation.ts";
 import { Ending, signalIn } from "./endings.ts";
-import { failure, rejected } from "./errors.ts";
+import { failure, invalid, rejected } from "./errors.ts";
 import { type Message, draftsOf, messagesOf } from "./input.ts";
 import { joined } from "./lists.ts";
 import { type Speaking, WORDS, type Word, nativeConversation, nativeWord } from "./native_model.ts";
@@ -20,8 +20,6 @@ type Token = { type: "token"; token: string } | { type: "done" } | { type: "erro
 
 const NO_TOOLS = { declared: [], execute: undefined };
 const TEXT_ONLY = { image: false, toolResponse: false, toolCall: false };
-
-const invalid = (message: string): Error => failure("ERR_INVALID_REQUEST", message);
 
 /** A TypeError of what a page has given, with the code that all errors of `window.ai` have. */
 function coded<T>(work: () => T): T {

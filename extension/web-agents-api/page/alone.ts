@@ -7,11 +7,11 @@ import { ask } from "./channel.ts";
 import { failure } from "./errors.ts";
 import { placeOf } from "./lists.ts";
 import { nativeWord } from "./native_model.ts";
-import { callOwn, hasOwnTools, ownTools } from "./own_tools.ts";
+import { callOwn, ownTools } from "./own_tools.ts";
 import { NOBODY } from "../../shared/protocol/page.ts";
 
 interface Found {
-  harbor: { connected: boolean };
+  harbor: { connected: boolean; code?: string; message?: string };
   tools: { available: boolean; count: number; servers: string[] };
   model: { available: boolean };
   features: { [feature: string]: boolean };
@@ -27,23 +27,23 @@ export async function capabilities(): Promise<Found> {
   const { features } = found;
   const word = features["textGeneration"] ? await nativeWord() : "no";
   features["textGeneration"] = word !== "no";
-  features["toolAccess"] = features["toolAccess"] === true && hasOwnTools;
-  features["toolCalling"] = features["toolCalling"] === true && hasOwnTools;
   features["agentRuns"] = false;
   features["browserInteraction"] = features["screenshots"] = features["browserControl"] = false;
   found.model = { available: word === "readily" };
-  if (!features["toolAccess"]) return found;
-  const tools = await ownTools();
-  found.tools = { available: tools.length > 0, count: tools.length, servers: tools[0] === undefined ? [] : [tools[0].serverId] };
+  const tools = features["pageTools"] ? await ownTools() : [];
+  const first = tools[0];
+  features["toolAccess"] = features["toolAccess"] === true && first !== undefined;
+  features["toolCalling"] = features["toolCalling"] === true && first !== undefined;
+  if (first !== undefined && features["toolAccess"]) found.tools = { available: true, count: tools.length, servers: [first.serverId] };
   return found;
 }
 
-/** The person's tools; without Harbor the page's own, where the browser keeps such. */
+/** The person's tools; without Harbor the page's own, where it has any. */
 export async function listTools(): Promise<unknown> {
   try {
     return await ask("list", {});
   } catch (error) {
-    if (!hasOwnTools || !isAlone(error)) throw error;
+    if (!isAlone(error) || !(await capabilities()).features["toolAccess"]) throw error;
     return await ownTools();
   }
 }
@@ -51,7 +51,8 @@ export async function listTools(): Promise<unknown> {
 /** A tool of the page's own. */
 export async function callAlone(tool: string, args: string, signal: AbortSignal | undefined): Promise<unknown> {
   const { harbor, features } = await capabilities();
-  if (harbor.connected) throw failure("ERR_TOOL_NOT_FOUND", "with Harbor these are the person's tools; the page calls its own by its modelContext");
-  if (!features["toolCalling"]) throw failure("ERR_FEATURE_DISABLED", "the person has switched toolCalling off");
+  if (harbor.connected) throw failure("ERR_TOOL_NOT_FOUND", "with Harbor these are the person's tools; a page calls its own by its modelContext, and names them in agent.run");
+  // Where there are no tools at all, that is why.
+  if (!features["toolCalling"] && (await ownTools()).length > 0) throw failure("ERR_FEATURE_DISABLED", "the person has switched toolCalling or pageTools off");
   return await callOwn(tool, args, signal);
 }

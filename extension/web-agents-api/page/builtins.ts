@@ -9,9 +9,13 @@ const uncurry = bind.bind(call) as <T, A extends unknown[], R>(
   method: (this: T, ...args: A) => R,
 ) => (self: T, ...args: A) => R;
 
-type Getter<T, R> = (this: T) => R;
-const getter = <T, R>(prototype: object, name: string): Getter<T, R> =>
-  Object.getOwnPropertyDescriptor(prototype, name)?.get as Getter<T, R>;
+type Class<T> = { prototype: T };
+
+/** The getter of instances of `Class`. */
+const getter = <T, R>({ prototype }: Class<T>, name: keyof T): ((self: T) => R) => uncurry(Object.getOwnPropertyDescriptor(prototype, name)?.get as (this: T) => R);
+
+/** The same of a method. */
+const method = <T, N extends keyof T>({ prototype }: Class<T>, name: N) => uncurry(prototype[name] as never) as unknown as T[N] extends (...args: infer A) => infer R ? (self: T, ...args: A) => R : never;
 
 export const { freeze, defineProperty, hasOwn } = Object;
 export const { parse, stringify } = JSON;
@@ -39,64 +43,69 @@ export const CapturedBytes = Uint8Array;
 export const CapturedCanvas = OffscreenCanvas;
 export const bitmapOf = createImageBitmap as (source: ImageBitmapSource) => Promise<ImageBitmap>;
 export const toBase64 = btoa;
-export const trim = uncurry(String.prototype.trim);
+export const trim = method(String, "trim");
 export const startsWith = uncurry(String.prototype.startsWith as (this: string, start: string) => boolean);
+export const after = uncurry(String.prototype.slice as (this: string, start: number) => string);
 export const newId = crypto.randomUUID.bind(crypto);
 export const later = setTimeout as (call: () => void, ms: number) => unknown;
 
-export const mapGet = uncurry(Map.prototype.get);
-export const mapSet = uncurry(Map.prototype.set);
-export const mapDelete = uncurry(Map.prototype.delete);
-export const mapForEach = uncurry(Map.prototype.forEach);
+export const mapGet = method(Map, "get");
+export const mapSet = method(Map, "set");
+export const mapDelete = method(Map, "delete");
+export const mapForEach = method(Map, "forEach");
 
 /** Where a page has given promises another `constructor`, the result may be none of ours: it is not looked at. */
 export const then = uncurry(
   Promise.prototype.then as (this: Promise<unknown>, done: (value: unknown) => void, failed: (error: unknown) => void) => unknown,
 );
 
-export const dispatchTo = uncurry(EventTarget.prototype.dispatchEvent);
-export const listenTo = uncurry(EventTarget.prototype.addEventListener);
-export const stopListeningTo = uncurry(EventTarget.prototype.removeEventListener);
-export const stopEvent = uncurry(Event.prototype.stopImmediatePropagation);
+export const dispatchTo = method(EventTarget, "dispatchEvent");
+export const listenTo = method(EventTarget, "addEventListener");
+export const stopListeningTo = method(EventTarget, "removeEventListener");
+export const stopEvent = method(Event, "stopImmediatePropagation");
+
+/** A form's own inputs may have the names of its properties. */
+export const targetOf = getter<Event, Element>(Event, "target");
+export const attributeOf = method(Element, "getAttribute");
 
 export const postTo = uncurry(MessagePort.prototype.postMessage as (this: MessagePort, message: unknown) => void);
-export const startPort = uncurry(MessagePort.prototype.start);
-export const dataOf = uncurry(getter<MessageEvent, unknown>(MessageEvent.prototype, "data"));
-export const portsOf = uncurry(getter<MessageEvent, readonly MessagePort[]>(MessageEvent.prototype, "ports"));
+export const startPort = method(MessagePort, "start");
+export const dataOf = getter<MessageEvent, unknown>(MessageEvent, "data");
+export const portsOf = getter<MessageEvent, readonly MessagePort[]>(MessageEvent, "ports");
 
-export const isAborted = uncurry(getter<AbortSignal, boolean>(AbortSignal.prototype, "aborted"));
-export const reasonOf = uncurry(getter<AbortSignal, unknown>(AbortSignal.prototype, "reason"));
-export const abort = uncurry(AbortController.prototype.abort);
-export const signalOf = uncurry(getter<AbortController, AbortSignal>(AbortController.prototype, "signal"));
+export const isAborted = getter<AbortSignal, boolean>(AbortSignal, "aborted");
+export const reasonOf = getter<AbortSignal, unknown>(AbortSignal, "reason");
+export const abort = method(AbortController, "abort");
+export const signalOf = getter<AbortController, AbortSignal>(AbortController, "signal");
 
 const Controller = ReadableStreamDefaultController;
-export const enqueue = uncurry(Controller.prototype.enqueue);
-export const closeStream = uncurry(Controller.prototype.close);
-export const failStream = uncurry(Controller.prototype.error);
+export const enqueue = method(Controller, "enqueue");
+export const closeStream = method(Controller, "close");
+export const failStream = method(Controller, "error");
 
 export const readerOf = uncurry(ReadableStream.prototype.getReader as (this: ReadableStream<unknown>) => ReadableStreamDefaultReader<unknown>);
 export const readFrom = uncurry(ReadableStreamDefaultReader.prototype.read as (this: ReadableStreamDefaultReader<unknown>) => Promise<ReadableStreamReadResult<unknown>>);
 
-export const bytesOf = uncurry(Blob.prototype.arrayBuffer);
-export const sizeOf = uncurry(getter<Blob, number>(Blob.prototype, "size"));
-export const mediaTypeOf = uncurry(getter<Blob, string>(Blob.prototype, "type"));
+export const bytesOf = method(Blob, "arrayBuffer");
+export const sizeOf = getter<Blob, number>(Blob, "size");
+export const mediaTypeOf = getter<Blob, string>(Blob, "type");
 export const contextOf = uncurry(OffscreenCanvas.prototype.getContext as (this: OffscreenCanvas, kind: "2d") => OffscreenCanvasRenderingContext2D | null);
 type Draw = (this: OffscreenCanvasRenderingContext2D, image: CanvasImageSource, x: number, y: number, width: number, height: number) => void;
 export const draw = uncurry(OffscreenCanvasRenderingContext2D.prototype.drawImage as Draw);
-export const blobOf = uncurry(OffscreenCanvas.prototype.convertToBlob);
+export const blobOf = method(OffscreenCanvas, "convertToBlob");
 
 /** Throws where it is no regular expression. */
-export const sourceOf = uncurry(getter<RegExp, string>(RegExp.prototype, "source"));
+export const sourceOf = getter<RegExp, string>(RegExp, "source");
+
+export const isObject = (value: unknown): value is { [name: string]: unknown } => typeof value === "object" && value !== null;
 
 export const self_ = window;
 export const document_ = document;
-export const { host } = location;
+export const { host, origin } = location;
 
 /** What the browser has itself, if anything. */
 export const native = {
   LanguageModel: (window as { LanguageModel?: unknown }).LanguageModel,
   QuotaExceededError: (window as { QuotaExceededError?: unknown }).QuotaExceededError,
-  /** Where the browser keeps the tools of pages, and runs them. */
-  tools: (document as { modelContext?: unknown }).modelContext,
   modelContext: "modelContext" in document ? ("document" as const) : "modelContext" in navigator ? ("navigator" as const) : null,
 };

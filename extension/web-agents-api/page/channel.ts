@@ -23,9 +23,8 @@ import {
   reasonOf,
   startPort,
   stopEvent,
-  stopListeningTo,
-} from "./builtins.ts";
-import { failure, failureOf } from "./errors.ts";
+  stopListeningTo, isObject } from "./builtins.ts";
+import { failure, invalid, failureOf } from "./errors.ts";
 import { CHANNEL, type PageRequestType } from "../../shared/protocol/page.ts";
 
 /** What else there is about a request than its answer. */
@@ -122,7 +121,7 @@ export function begin(type: PageRequestType, payload: object, options: Options):
       post({ __proto__: null, id, type, payload });
     } catch {
       done();
-      reject(failure("ERR_INVALID_REQUEST", "the argument cannot be copied"));
+      reject(invalid("the argument cannot be copied"));
     }
   });
   const more = (n: number): void => {
@@ -140,13 +139,13 @@ function isAbortedSignal(signal: AbortSignal): boolean {
   try {
     return isAborted(signal);
   } catch {
-    throw failure("ERR_INVALID_REQUEST", "signal must be an AbortSignal");
+    throw invalid("signal must be an AbortSignal");
   }
 }
 
 function heard(event: MessageEvent): void {
   const message = dataOf(event) as Heard;
-  if (typeof message !== "object" || message === null || !hasOwn(message, "id")) return;
+  if (!isObject(message) || !hasOwn(message, "id")) return;
   const id = message["id"];
   const waiting = mapGet(open, id);
   if (waiting === undefined) return;

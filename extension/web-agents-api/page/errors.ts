@@ -15,6 +15,9 @@ export function failure(code: unknown, message: unknown, details?: unknown): Err
   return error;
 }
 
+/** What a page gives is wrong, or too large. */
+export const invalid = (message: string): Error => failure("ERR_INVALID_REQUEST", message);
+
 /** What arrived as a failure, as an error. */
 export function failureOf(value: unknown): Error {
   const { code, message, details } = value as { [name: string]: unknown };

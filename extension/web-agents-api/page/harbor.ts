@@ -5,6 +5,7 @@
 import { freeze, native } from "./builtins.ts";
 import { agent } from "./agent.ts";
 import { ai } from "./ai.ts";
+import { modelContext } from "./registry.ts";
 import { LanguageModel } from "./language_model.ts";
 import { LanguageModelToolCall, LanguageModelToolError, LanguageModelToolSuccess } from "./tools.ts";
 
@@ -14,6 +15,7 @@ export const harbor = freeze({
   agent,
   ai,
   LanguageModel,
+  modelContext,
   LanguageModelToolCall,
   LanguageModelToolSuccess,
   LanguageModelToolError,

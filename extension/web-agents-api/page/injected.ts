@@ -1,14 +1,15 @@
 // The script in the world of the page: defines what pages find, once the channel is there.
 //
-//   page ─ window.agent, ai, LanguageModel, harbor ─► here ─ port ─► content.ts ─ port ─► background.ts ─► Harbor
+//   page ─ window.agent, ai, LanguageModel, harbor, document.modelContext ─► here ─ port ─► content.ts ─ port ─► background.ts ─► Harbor
 //
 // Owns which names are defined. Must never replace what the browser or somebody else has defined, or define anything that cannot ask.
 
-import { CapturedEvent, defineProperty, dispatchTo, listenTo, self_ } from "./builtins.ts";
+import { CapturedEvent, defineProperty, dispatchTo, document_, listenTo, self_ } from "./builtins.ts";
 import { agent } from "./agent.ts";
 import { ai } from "./ai.ts";
 import { connect } from "./channel.ts";
 import { harbor } from "./harbor.ts";
+import { context } from "./model_context.ts";
 import { LanguageModel } from "./language_model.ts";
 import { takePreference } from "./preference.ts";
 import { LanguageModelToolCall, LanguageModelToolError, LanguageModelToolSuccess } from "./tools.ts";
@@ -33,6 +34,7 @@ function begin(): void {
     define("LanguageModelToolSuccess", open(LanguageModelToolSuccess));
     define("LanguageModelToolError", open(LanguageModelToolError));
   }
+  if (!("modelContext" in document_)) defineProperty(document_, "modelContext", open(context));
   takePreference();
   dispatchTo(self_, new CapturedEvent("agent-ready"));
   // Once more when the page's own scripts can have listened.

@@ -2,7 +2,7 @@
 //
 // Owns which input is wrong, and with which error. Must never change what a page gave.
 
-import { canonicalLocales, ceil } from "./builtins.ts";
+import { canonicalLocales, ceil, isObject } from "./builtins.ts";
 import { domError, wrong } from "./errors.ts";
 import { imageOf } from "./images.ts";
 import { add, mapped, placeOf, sequence } from "./lists.ts";
@@ -59,7 +59,7 @@ function typesIn(value: unknown, name: string): string[] {
   const given = sequence(value);
   if (given === undefined) throw wrong(`${name} must be a sequence`);
   return mapped(given, (one) => {
-    if (typeof one !== "object" || one === null) throw wrong(`${name} must hold dictionaries`);
+    if (!isObject(one)) throw wrong(`${name} must hold dictionaries`);
     const { type, languages } = one as Fields;
     if (placeOf(TYPES, (known) => known === `${type}`) < 0) throw wrong(`there is no type ${type}`);
     const tags = languages === undefined ? [] : sequence(languages);
@@ -78,7 +78,7 @@ export function draftsOf(input: unknown, expected: Expected, isFirst: boolean): 
 }
 
 function draftOf(value: unknown, expected: Expected, place: { mayBeSystem: boolean; isLast: boolean }): Draft {
-  if (typeof value !== "object" || value === null) throw wrong("a message must be a dictionary");
+  if (!isObject(value)) throw wrong("a message must be a dictionary");
   const { role, content, prefix } = value as Fields;
   const name = `${role}`;
   if (name !== "system" && name !== "user" && name !== "assistant") throw wrong("role must be system, user or assistant");
@@ -93,7 +93,7 @@ function draftOf(value: unknown, expected: Expected, place: { mayBeSystem: boole
 }
 
 function partOf(part: unknown, role: Draft["role"], expected: Expected): Part {
-  if (typeof part !== "object" || part === null) throw wrong("content must hold dictionaries");
+  if (!isObject(part)) throw wrong("content must hold dictionaries");
   const { type, value } = part as Fields;
   if (placeOf(TYPES, (known) => known === `${type}`) < 0) throw wrong(`there is no type ${type}`);
   if (value === undefined) throw wrong("content must have a value");

@@ -15,8 +15,7 @@ import {
   stringify,
   parse,
   sourceOf,
-  then,
-} from "./builtins.ts";
+  then, isObject } from "./builtins.ts";
 import { Conversation, heldBy, streamed } from "./conversation.ts";
 import { Ending, signalIn } from "./endings.ts";
 import { domError, rejected, shown, standardError, wrong } from "./errors.ts";
@@ -237,7 +236,7 @@ function wishesOf(options: Fields): Wishes {
   const { responseConstraint: constraint, omitResponseConstraintInput: omit } = options;
   if (constraint === undefined && omit) throw wrong("omitResponseConstraintInput takes a responseConstraint");
   if (constraint === undefined) return {};
-  if (typeof constraint !== "object" || constraint === null) throw wrong("responseConstraint must be an object");
+  if (!isObject(constraint)) throw wrong("responseConstraint must be an object");
   if (isRegExp(constraint)) throw domError("NotSupportedError", "no model of the person can be constrained by a regular expression");
   let schema: Fields;
   try {

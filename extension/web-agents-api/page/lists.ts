@@ -2,7 +2,7 @@
 //
 // Pure. Must never call a method of an array, or iterate in a way that asks Array.prototype.
 
-import { apply, isArray, iterator } from "./builtins.ts";
+import { apply, isArray, iterator, isObject } from "./builtins.ts";
 
 /** Puts a value at the end. */
 export function add<T>(list: T[], value: T): void {
@@ -33,7 +33,7 @@ export function placeOf<T>(list: readonly T[], is: (value: T) => boolean): numbe
 /** What a page gives where a sequence is expected, as a list; `undefined`: it is none. */
 export function sequence(value: unknown): unknown[] | undefined {
   if (isArray(value)) return mapped(value, (one: unknown) => one);
-  if (typeof value !== "object" || value === null) return undefined;
+  if (!isObject(value)) return undefined;
   const begin = (value as { [iterator]?: unknown })[iterator];
   if (typeof begin !== "function") return undefined;
   const source = apply(begin, value, []) as Iterator<unknown>;

@@ -3,9 +3,9 @@
 // Owns how that script and the injected one find each other, whichever comes first. Must never take a browser's own model away from a
 // page without the person's word.
 
-import { PREFERENCES, type Preference } from "../../shared/protocol/page.ts";
+import type { Preference } from "../../shared/protocol/page.ts";
 
-/** Where the script leaves word for the injected one, which takes it away before any script of the page runs. */
+/** Where the script leaves what it does for the injected one, which takes it away before any script of the page runs. */
 const WORD = "__harbor_language_model";
 
 interface Model {
@@ -14,23 +14,21 @@ interface Model {
   create(options?: unknown): Promise<object>;
 }
 
-type World = { harbor?: { LanguageModel?: Model }; LanguageModel?: Model; [WORD]?: Preference };
+type World = { harbor?: { LanguageModel?: Model }; LanguageModel?: Model; [WORD]?: (ours: Model) => void };
 
 /** What the script of a preference does. */
 export function prefer(preference: Preference): void {
   const world = window as unknown as World;
-  if (world.harbor?.LanguageModel === undefined) Object.defineProperty(world, WORD, { value: preference, configurable: true });
+  if (world.harbor?.LanguageModel === undefined) Object.defineProperty(world, WORD, { value: (ours: Model) => apply(world, ours, preference), configurable: true });
   else apply(world, world.harbor.LanguageModel, preference);
 }
 
 /** What the injected script does, once it has defined all. */
 export function takePreference(): void {
   const world = window as unknown as World;
-  const preference = world[WORD];
-  if (preference === undefined) return;
+  const prefers = world[WORD];
   delete world[WORD];
-  const ours = world.harbor?.LanguageModel;
-  if (ours !== undefined && PREFERENCES.includes(preference)) apply(world, ours, preference);
+  if (world.harbor?.LanguageModel !== undefined) prefers?.(world.harbor.LanguageModel);
 }
 
 function apply(world: World, ours: Model, preference: Preference): void {

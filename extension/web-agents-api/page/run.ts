@@ -5,8 +5,9 @@
 //
 // Owns that a run has one end: its last event, or a rejection. Must never use a built-in that is not its own copy.
 
-import { CapturedPromise, asyncIterator, defineProperty, freeze, isAborted, reasonOf, then } from "./builtins.ts";
-import { failure, shown } from "./errors.ts";
+import { CapturedAbortController, CapturedPromise, abort, asyncIterator, defineProperty, freeze, isAborted, reasonOf, signalOf, then } from "./builtins.ts";
+import { failure, invalid, shown } from "./errors.ts";
+import { answerAsk, ownAmong } from "./own_tools.ts";
 import { Pieces } from "./streams.ts";
 
 /** What happens in a run; docs/page-api.md has all fields. */
@@ -35,10 +36,12 @@ const done = (): Step => ({ __proto__: null, done: true, value: undefined }) as 
 const given = (value: RunEvent): Step => ({ __proto__: null, done: false, value }) as unknown as Step;
 
 class Run {
-  #wish: object | undefined;
+  #wish: Options | undefined;
   #wrong: { error: unknown } | undefined;
   #signal: AbortSignal | undefined;
   #pieces: Pieces | undefined;
+  /** Ends the calls that this page runs for it. */
+  readonly #calls = new CapturedAbortController();
   #last: { type: string; runId: string } | undefined;
   #seq = 0;
   #over = false;
@@ -71,36 +74,41 @@ class Run {
   cancel(): Promise<Step> {
     this.#over = true;
     this.#pieces?.cancel();
+    abort(this.#calls);
     this.#leave?.(done());
     return new CapturedPromise((resolve) => resolve(done()));
   }
 
   async #step(): Promise<Step> {
     if (this.#over) return done();
-    const pieces = this.#begin();
     const arrived = new CapturedPromise<Step>((resolve, reject) => {
       this.#leave = resolve;
-      then(this.#read(pieces), resolve as (value: unknown) => void, reject);
+      then(this.#read(), resolve as (value: unknown) => void, reject);
     });
     return await arrived;
   }
 
-  #begin(): Pieces {
-    if (this.#wrong !== undefined) {
-      this.#over = true;
-      throw this.#wrong.error;
-    }
-    this.#pieces ??= new Pieces("run", this.#wish as object, { signal: this.#signal });
-    return this.#pieces;
+  /** Begins it, with the person's tools or the page's own. */
+  async #begin(): Promise<Pieces> {
+    if (this.#wrong !== undefined) throw this.#wrong.error;
+    const wish = this.#wish as Options;
+    const own = await ownAmong(wish.tools);
+    if (this.#over) throw failure("ERR_CANCELLED", "the run was left");
+    return new Pieces("run", own === undefined ? wish : { ...wish, tools: undefined, own }, { signal: this.#signal });
   }
 
-  async #read(pieces: Pieces): Promise<Step> {
+  async #read(): Promise<Step> {
     try {
-      const next = await pieces.next();
+      this.#pieces ??= await this.#begin();
+      const next = await this.#pieces.next();
       this.#refuseAborted();
       if (this.#over) return done();
       if (!("piece" in next)) return this.#ended();
       const event = next.piece as RunEvent;
+      if (event.type === "ask") {
+        answerAsk(event, signalOf(this.#calls));
+        return await this.#read();
+      }
       defineProperty(event, "seq", shown(this.#seq));
       this.#seq += 1;
       this.#last = event;
@@ -109,6 +117,7 @@ class Run {
     } catch (error) {
       const over = this.#over;
       this.#over = true;
+      abort(this.#calls, error);
       this.#refuseAborted();
       // What has begun ends with an event, what has not with a rejection.
       if (this.#last === undefined) throw error;
@@ -166,7 +175,7 @@ export function runOf(options: unknown): AsyncIterableIterator<RunEvent> {
   if (typeof options === "object" && options !== null) return run(options);
   return run({
     get task(): unknown {
-      throw failure("ERR_INVALID_REQUEST", "agent.run takes an object with a `task`");
+      throw invalid("agent.run takes an object with a `task`");
     },
   });
 }

@@ -2,9 +2,9 @@
 //
 // Owns how a page says it. Must never decide what a session may: the bridge does.
 
-import { CapturedPromise, freeze } from "./builtins.ts";
+import { freeze } from "./builtins.ts";
 import { ask } from "./channel.ts";
-import { failure } from "./errors.ts";
+import { failure, invalid, rejected } from "./errors.ts";
 
 interface Wish {
   name?: unknown;
@@ -42,12 +42,10 @@ async function terminate(sessionId: unknown): Promise<boolean> {
   return (await unlessGone(ask("session_end", { sessionId }), undefined)) !== undefined;
 }
 
-const rejected = (error: unknown): Promise<never> => new CapturedPromise((_, reject) => reject(error));
-
 /** What pages find as `agent.sessions`. */
 export const sessions = freeze({
   create: freeze((wish?: Wish) => create(wish)),
-  get: freeze((sessionId: unknown) => (typeof sessionId === "string" ? unlessGone(ask("session_get", { sessionId }), null) : rejected(failure("ERR_INVALID_REQUEST", "sessionId must be a text")))),
+  get: freeze((sessionId: unknown) => (typeof sessionId === "string" ? unlessGone(ask("session_get", { sessionId }), null) : rejected(invalid("sessionId must be a text")))),
   list: freeze(() => ask("session_list", {})),
   terminate: freeze((sessionId: unknown) => terminate(sessionId)),
 });

@@ -3,7 +3,7 @@
 // Owns how they are read, and the classes with which a page that runs them itself gives and takes. Who has `execute` on all of them and
 // expects no calls has them run by the session ("closed"); else the page gets the calls ("open"). Must never reach a tool of the person's.
 
-import { apply, defineProperty, isArray, parse, stringify, toStringTag } from "./builtins.ts";
+import { apply, defineProperty, isArray, parse, stringify, toStringTag, isObject } from "./builtins.ts";
 import { domError, shown, wrong } from "./errors.ts";
 import { add, mapped, placeOf, sequence } from "./lists.ts";
 
@@ -50,14 +50,14 @@ export function toolsOf(value: unknown, wantsCalls: boolean): Tools {
 }
 
 function declaredTool(value: unknown): Tool {
-  if (typeof value !== "object" || value === null) throw wrong("a tool must be an object");
+  if (!isObject(value)) throw wrong("a tool must be an object");
   const { name, description, inputSchema } = value as Fields;
   if (name === undefined || `${name}` === "") throw wrong("a tool must have a name");
   if (description === undefined || `${description}` === "") throw wrong("a tool must have a description");
-  if (typeof inputSchema !== "object" || inputSchema === null) throw wrong("a tool's inputSchema must be an object");
+  if (!isObject(inputSchema)) throw wrong("a tool's inputSchema must be an object");
   const { type, properties, required } = inputSchema as Fields;
   if (type !== "object") throw wrong("a tool's inputSchema must have the type 'object'");
-  if (properties !== undefined && (typeof properties !== "object" || properties === null)) throw wrong("properties must be an object");
+  if (properties !== undefined && (!isObject(properties))) throw wrong("properties must be an object");
   if (required !== undefined && !isArray(required)) throw wrong("required must be an array");
   // What it throws is the page's.
   return { name: `${name}`, description: `${description}`, inputSchema: parse(stringify(inputSchema)) };
@@ -87,7 +87,7 @@ export function named(Class: { prototype: object }, name: string): void {
 }
 
 function dictionary(value: unknown): Fields {
-  if (typeof value !== "object" || value === null) throw wrong("a dictionary is needed");
+  if (!isObject(value)) throw wrong("a dictionary is needed");
   return value as Fields;
 }
 

@@ -19,6 +19,7 @@ const FLAG_WORDS: readonly (readonly [flag: string, head: string, off: string])[
   ["browserInteraction", "Sites may have Harbor read and click in their own page", "Only sites that you allowed, in their own tab. Off: no site can."],
   ["screenshots", "Sites may have pictures of their own page", "Only sites that you allowed. Frames of others and secret fields are left out. Off: no site can."],
   ["browserControl", "Sites may open and lead tabs", "Only sites that you allowed, only tabs that they opened and their own. Off: no site can."],
+  ["pageTools", "Sites may give your model tools of their own", "These run in the site's own page. Off: no site can."],
 ];
 
 const row = (to: Route, name: string, words: string): Child =>
