@@ -46,6 +46,16 @@ test("what a page has asked for is aborted when its tab is closed, and what it a
   assert.equal(await tabs.whileOpen(5, new AbortController().signal, async () => "answer"), "answer");
 });
 
+test("a tab that opened another one, or was opened there, is closed with it, whoever has it, and over one that is gone", async () => {
+  const kept = new Map<string, unknown>();
+  const tabs = new ClosedTabs({ get: async (key: string) => kept.get(key), set: async (key: string, value: unknown) => void kept.set(key, value) });
+  for (const [tab, opener] of [[2, 1], [3, 2], [4, 3], [9, 8]] as const) await tabs.opened(tab, opener);
+  await tabs.forget(3);
+  await tabs.close(2, [2]);
+  for (const tab of [1, 2, 4]) await tabs.committed(tab, false);
+  assert.deepEqual(await Promise.all([1, 2, 4, 8, 9].map((tab) => tabs.has(tab))), [true, true, true, false, false]);
+});
+
 test("where a script can reach other tabs, loading anew opens none of them", async () => {
   const kept = new Map<string, unknown>();
   const tabs = new ClosedTabs({ get: async (key: string) => kept.get(key), set: async (key: string, value: unknown) => void kept.set(key, value) });

@@ -4,6 +4,8 @@
 //        │             └─► the same one comes back out of the browser's memory ─► closed, still
 //        └─► with other tabs, or a popup later: a script lives on in one, and reaches the others ─► all closed as long as they are there
 //
+// Whose tabs these are does not matter: a page reaches the one that opened it, and those that it opened.
+//
 // What a page there has asked for and not got is aborted at once: an answer would come to the script.
 //
 // Owns that, beyond the life of the background. Must never open a tab by itself.
@@ -20,11 +22,32 @@ interface Kept {
   now: number[];
   /** Whatever is loaded there. */
   always: number[];
+  /** Tabs, each with the one whose page has opened it. */
+  kin: [number, number][];
 }
+
+/** So many of these are remembered, the newest. */
+const MOST_KIN = 1_000;
 
 const closed = (): CodedError => new CodedError("ERR_PERMISSION_DENIED", "an AI app has run scripts in this page: load the page anew to use Harbor there");
 
 const joined = (...lists: number[][]): number[] => [...new Set(lists.flat())];
+
+/** The tabs, and all that their pages may reach. */
+function familyOf(tabs: number[], kin: [number, number][]): number[] {
+  const found = new Set(tabs);
+  for (let before = 0; before !== found.size; ) {
+    before = found.size;
+    for (const pair of kin) if (pair.some((tab) => found.has(tab))) for (const tab of pair) found.add(tab);
+  }
+  return [...found];
+}
+
+/** Those that the tab connected may still reach each other. */
+function without(kin: [number, number][], tabId: number): [number, number][] {
+  const ends = kin.filter((pair) => pair.includes(tabId)).flat().filter((tab) => tab !== tabId);
+  return [...kin.filter((pair) => !pair.includes(tabId)), ...ends.slice(1).map((tab, at): [number, number] => [tab, ends[at] as number])];
+}
 
 export class ClosedTabs {
   readonly #store: Store;
@@ -61,34 +84,37 @@ export class ClosedTabs {
 
   /** A script is about to run in a tab. `tabs`: all of its session. Settles once it holds. */
   async close(tabId: number, tabs: number[]): Promise<void> {
-    const { ever, now, always } = await this.#all();
-    const isAlone = tabs.every((one) => one === tabId);
-    await this.#keep({ ever: joined(ever, [tabId]), now: joined(now, [tabId]), always: isAlone ? always : joined(always, tabs, [tabId]) });
+    const { ever, now, always, kin } = await this.#all();
+    const reached = familyOf(joined(tabs, [tabId]), kin);
+    const isAlone = reached.every((one) => one === tabId);
+    await this.#keep({ ever: joined(ever, [tabId]), now: joined(now, [tabId]), always: isAlone ? always : joined(always, reached), kin });
   }
 
   /** A page has opened another tab. */
   async opened(tabId: number, openerId: number): Promise<void> {
-    if (!(await this.has(openerId))) return;
+    const isClosed = await this.has(openerId);
     const kept = await this.#all();
-    await this.#keep({ ...kept, always: joined(kept.always, [tabId, openerId]) });
+    const kin = [...kept.kin, [tabId, openerId] as [number, number]].slice(-MOST_KIN);
+    await this.#keep({ ...kept, kin, always: isClosed ? joined(kept.always, [tabId, openerId]) : kept.always });
   }
 
   /** Another document is in the tab. `isBack`: it was there before. */
   async committed(tabId: number, isBack: boolean): Promise<void> {
-    const { ever, now, always } = await this.#all();
+    const { ever, now, always, kin } = await this.#all();
     if (!ever.includes(tabId)) return;
-    await this.#keep({ ever, now: isBack ? joined(now, [tabId]) : now.filter((one) => one !== tabId), always });
+    await this.#keep({ ever, now: isBack ? joined(now, [tabId]) : now.filter((one) => one !== tabId), always, kin });
   }
 
   /** The tab is gone. */
   async forget(tabId: number): Promise<void> {
-    const { ever, now, always } = await this.#all();
+    const { ever, now, always, kin } = await this.#all();
     const others = (list: number[]) => list.filter((one) => one !== tabId);
-    if (ever.includes(tabId) || always.includes(tabId)) await this.#keep({ ever: others(ever), now: others(now), always: others(always) });
+    const isKin = kin.some((pair) => pair.includes(tabId));
+    if (ever.includes(tabId) || always.includes(tabId) || isKin) await this.#keep({ ever: others(ever), now: others(now), always: others(always), kin: without(kin, tabId) });
   }
 
   #all(): Promise<Kept> {
-    return (this.#kept ??= this.#store.get(KEY).then((kept) => (kept as Kept | undefined) ?? { ever: [], now: [], always: [] }));
+    return (this.#kept ??= this.#store.get(KEY).then((kept) => (kept as Kept | undefined) ?? { ever: [], now: [], always: [], kin: [] }));
   }
 
   async #keep(kept: Kept): Promise<void> {

@@ -12,7 +12,7 @@ test("where the bridge goes while a tab is opened, the tab is closed, and no ses
   const tabs = { create: async ({ url }: { url: string }) => (open.add(TAB), { id: TAB, windowId: 1, url }), remove: async ([id = 0]: number[]) => void open.delete(id) };
   Object.assign(globalThis, { chrome: { tabs } });
   const none = () => undefined;
-  const watch = new Watch({ setsOut: none, committed: none, opened: none, closed: none, replaced: none, left: none, joined: none, elsewhere: none, hosts: async () => undefined });
+  const watch = new Watch({ setsOut: none, committed: none, kin: none, opened: none, closed: none, replaced: none, left: none, joined: none, elsewhere: none, hosts: async () => undefined });
   const gone = new Error("Harbor is not connected");
   const members = new Members({ watch, event: () => Promise.reject(gone), look: none, forget: none, changed: none } as Partial<Around> as Around);
   await assert.rejects(members.open(SESSION, "https://a.example/"), gone);

@@ -86,10 +86,8 @@ export class BrowserSource {
     this.#watch = new Watch({
       setsOut: (session, tabId, url) => this.#places.setsOut(session, tabId, url),
       committed: (session, tabId, frameId, url, isFirst) => this.#committed(session, tabId, frameId, url, isFirst),
-      opened: (session, tabId, openerId, url) => {
-        void this.#closed.opened(tabId, openerId);
-        void this.#members.opened(session, tabId, openerId, url);
-      },
+      kin: (tabId, openerId) => void this.#closed.opened(tabId, openerId),
+      opened: (session, tabId, openerId, url) => void this.#members.opened(session, tabId, openerId, url),
       closed: (session, tabId) => this.#members.closed(session, tabId),
       replaced: (session, tabId, before) => void this.#members.replaced(session, tabId, before),
       elsewhere: (tabId, frameId, url) => {
@@ -240,6 +238,14 @@ export class BrowserSource {
     }
   }
 
+  /** Closes the page API where a script is about to run, and wherever that could reach. */
+  async #closeApi(tabId: number, session: string): Promise<void> {
+    // One that was opened before this background listened is known to the browser.
+    const opener = (await tabOf(tabId))?.opener;
+    if (opener !== undefined) await this.#closed.opened(tabId, opener);
+    await this.#closed.close(tabId, this.#watch.tabsOf(session));
+  }
+
   async #answer(call: Call, signal: AbortSignal): Promise<ToolResult> {
     const wish = ASKS.get(call.tool_name);
     if (wish !== undefined) return this.#answerOf(call, wish, signal);
@@ -259,7 +265,7 @@ export class BrowserSource {
       piece: async (file, offset) => (await this.#bridge.request("source_file", { call_id: call.call_id, file, offset })).data,
       release: (tabId) => this.#members.release(tabId),
       keepBodies: (site) => this.#bodies.keep(call.session_id, site),
-      closeApi: (tabId) => this.#closed.close(tabId, this.#watch.tabsOf(call.session_id)),
+      closeApi: (tabId) => this.#closeApi(tabId, call.session_id),
     };
     this.#downloads.acts(tab.id);
     const outcome = await tool(hand).catch((error: unknown) => outcomeOf(error));

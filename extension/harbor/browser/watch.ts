@@ -47,6 +47,8 @@ export interface Reactions {
   setsOut(session: string, tabId: number, url: string): void;
   /** A frame of a session's tab shows another document; `isFirst`: the empty one that a new tab begins with, while it goes elsewhere. */
   committed(session: string, tabId: number, frameId: number, url: string, isFirst: boolean): void;
+  /** A page has opened another tab, in whosever tab. */
+  kin(tabId: number, openerId: number): void;
   opened(session: string, tabId: number, openerId: number, url: string): void;
   closed(session: string, tabId: number): void;
   replaced(session: string, tabId: number, before: number): void;
@@ -284,6 +286,7 @@ export class Watch implements TabListener {
   }
 
   opened(tabId: number, openerId: number, url: string): void {
+    this.#react.kin(tabId, openerId);
     const session = this.sessionOf(openerId);
     if (session === undefined) return;
     this.add(tabId, session);

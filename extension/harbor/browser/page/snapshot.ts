@@ -6,6 +6,7 @@
 
 import { isVeiled } from "./hiding.ts";
 import { refOf } from "./refs.ts";
+import { MOST_ELEMENTS, NOT_READ } from "./rest.ts";
 import { calledOf, formOf, isField, isGauge, isInteractive, isNamed, isNamedByContent, isPlace, roleOf, statesOf, valueOf } from "./roles.ts";
 import { childrenOf, isGone, isInView, isMoved, isMovedAround, isUnseen, parentOf } from "./tree.ts";
 
@@ -36,9 +37,6 @@ interface Item {
   frame?: number;
 }
 
-/** So many elements are looked at: more take longer than anybody waits. */
-const MOST_ELEMENTS = 30_000;
-
 /** The lines of an element and of what stands in it. */
 export function snapshotOf(root: Element, { filter, depth = Number.POSITIVE_INFINITY, boxes = false }: SnapshotOptions): Line[] {
   const items: (Item | string)[] = [];
@@ -46,7 +44,7 @@ export function snapshotOf(root: Element, { filter, depth = Number.POSITIVE_INFI
   build(root, { budget, filter, boxes, into: items, unseen: isHiddenAround(root), pointer: false, moved: isMovedAround(root) });
   const lines: Line[] = [];
   for (const item of distilled(items)) render(item, 0, depth, lines);
-  if (budget.left <= 0) lines.push({ depth: 0, text: `… the page has more than ${MOST_ELEMENTS} elements; the rest was not read. Take a part by target` });
+  if (budget.left <= 0) lines.push({ depth: 0, text: NOT_READ });
   return lines;
 }
 

@@ -5,6 +5,7 @@
 import { ToolError, fits, numbers, texts } from "../call.ts";
 import type { Tool } from "../hand.ts";
 import { bounded, searched, written } from "../page/bound.ts";
+import { isRest } from "../page/rest.ts";
 
 const MOST = 20;
 const MOST_CHARS = 20_000;
@@ -20,8 +21,9 @@ export const find: Tool = async ({ args, tab, snapshots, mayUse }) => {
   if ((text === undefined) === (regex === undefined)) throw new ToolError("say what to look for: text, or regex");
   const lines = await snapshots.take(tab.id, { filter: "all" }, mayUse);
   const { text: found, count, shown } = searched(lines, matcher(text, regex), MOST, MOST_CHARS);
-  if (count === 0) return { said: "Nothing was found." };
-  return { said: `${count} found${count > shown ? `, the first ${shown} shown` : ""}.`, page: found };
+  const rest = lines.some(isRest) ? " The page is too long to be looked at as a whole, and its rest was not: browser_read has its text, and a snapshot with target a part." : "";
+  if (count === 0) return { said: `Nothing was found.${rest}` };
+  return { said: `${count} found${count > shown ? `, the first ${shown} shown` : ""}.${rest}`, page: found };
 };
 
 function matcher(text: string | undefined, regex: string | undefined): (line: string) => boolean {
