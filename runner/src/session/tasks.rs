@@ -111,8 +111,12 @@ impl Session {
         let waiting = self.asks.borrow_mut().tasks.remove(&id);
         let begun = {
             let mut open = self.open.borrow_mut();
-            let wire_id =
-                open.find(|open| matches!(open, Open::Call(call) if call.id == id && call.task.is_some()));
+            // One of the newest generation that has begun none is cancelled as any other.
+            let is_its = |call: &Call| {
+                let task = call.task.as_ref();
+                call.id == id && task.is_some_and(|task| task.id.is_some() || call.again.is_none())
+            };
+            let wire_id = open.find(|open| matches!(open, Open::Call(call) if is_its(call)));
             match wire_id.and_then(|wire_id| open.get_mut(wire_id)) {
                 Some(open) => match std::mem::replace(open, Open::Unwanted { may_begin: true }) {
                     Open::Call(call) => Some(call),
