@@ -3,6 +3,7 @@
 // Owns the pages and what has to have come of each task. Must never hold a task of reading.
 
 import assert from "node:assert/strict";
+import { until } from "../driver/browser.ts";
 import { EDITORS_PAGE } from "./editors.ts";
 import type { Task } from "./tasks.ts";
 
@@ -178,7 +179,8 @@ export const ACTING: Task[] = [
       const opened = await agent.do("click", { target: await agent.ref("link", "Second page"), button: "middle" });
       const [, tab] = /\/two was opened in tab (\d+), behind this one/.exec(opened.text) ?? [];
       assert.ok(tab !== undefined, opened.text);
-      await agent.do("wait_for", { text: "Second page", tabId: Number(tab) });
+      // A tab that has just been opened shows an empty page, which no tool may use, until its own is there.
+      await until("the page behind", async () => !(await agent.call("wait_for", { text: "Second page", tabId: Number(tab) })).isError || undefined);
       assert.doesNotMatch((await agent.do("click", { target: await agent.ref("link", "Kept"), button: "middle" })).text, /was opened/);
       assert.equal(await current(), before);
       await agent.do("close", { tabId: Number(tab) });

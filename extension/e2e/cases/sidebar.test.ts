@@ -200,7 +200,7 @@ for (const inBrowser of inBrowsers) {
         await until("the switch", async () => ((await sidebar.count("[data-flag='toolAccess'][aria-checked='false']")) === 1 ? true : undefined));
         const options = await browser.open(browser.apiUrl("options.html"));
         const boxes = "return [...document.querySelectorAll('#flags input:enabled')].map((box) => box.checked)";
-        await until("the options", async () => (JSON.stringify(await options.run(boxes)) === "[true,false,true,true]" ? true : undefined));
+        await until("the options", async () => (JSON.stringify(await options.run(boxes)) === "[true,false,true,true,true,false,false,false]" ? true : undefined));
         assert.deepEqual([await serious(options), await options.run(FITS)], [[], true]);
       }));
 
