@@ -23,9 +23,9 @@ for (const inBrowser of inBrowsers) {
         // What is not here does not exist yet: pages look before they use it.
         const names = await page.run("return [agent, agent.tools, agent.sessions, ai, ai.providers, ai.languageModel, harbor].map((one) => Object.keys(one).sort().join())");
         assert.deepEqual(names, [
-          ...["capabilities,permissions,requestPermissions,run,sessions,tools", "call,list", "create,get,list,terminate"],
+          ...["browser,capabilities,permissions,requestPermissions,run,sessions,tools", "call,list", "create,get,list,terminate"],
           ...["canCreateTextSession,createTextSession,languageModel,providers,runtime", "add,getActive,list", "capabilities,create"],
-          "LanguageModel,LanguageModelToolCall,LanguageModelToolError,LanguageModelToolSuccess,agent,ai,chromeAiDetected,native,version",
+          "LanguageModel,LanguageModelToolCall,LanguageModelToolError,LanguageModelToolSuccess,agent,ai,chromeAiDetected,modelContext,native,version",
         ]);
 
         const before = (await page.run("return shown(agent.tools.list())")) as Settled;
