@@ -40,7 +40,8 @@ for (const inBrowser of inBrowsers) {
         const of = (words: string, ...scopes: string[]) => Object.fromEntries(scopes.map((scope) => [scope, words]));
         assert.deepEqual(asked.value?.scopes, {
           ...of("granted-once", "mcp:tools.list", "mcp:tools.call"),
-          ...of("not-granted", "model:prompt", "model:tools", "model:list"),
+          ...of("not-granted", "model:prompt", "model:tools", "model:list", "browser:activeTab.read", "browser:activeTab.interact", "browser:activeTab.screenshot"),
+          ...of("not-granted", "browser:navigate", "browser:tabs.read", "browser:tabs.create"),
         });
         assert.equal(asked.value.granted, true);
 
