@@ -5,6 +5,7 @@
 import { CodedError } from "../shared/protocol/codes.ts";
 import { bytesOf } from "../shared/protocol/page.ts";
 import type { MockSaid, MockScript, MockTold } from "../types/mock.d.ts";
+import { type Schema, leastOf } from "./least.ts";
 
 /** What came of asking it. */
 export interface Answer {
@@ -77,21 +78,4 @@ export function promptOf(messages: MockTold["messages"]): string {
 
 function echo({ prompt, schema }: MockTold): string {
   return schema === undefined ? prompt : JSON.stringify(leastOf(schema as Schema));
-}
-
-interface Schema {
-  type?: string;
-  minimum?: number;
-  enum?: unknown[];
-  properties?: { [name: string]: Schema };
-  required?: string[];
-}
-
-/** The least that a schema allows. */
-function leastOf({ type, minimum = 0, enum: choices, properties = {}, required = [] }: Schema): unknown {
-  if (choices !== undefined) return choices[0];
-  if (type === "object") return Object.fromEntries(required.map((name) => [name, leastOf(properties[name] ?? {})]));
-  if (type === "array") return [];
-  if (type === "boolean") return true;
-  return type === "number" || type === "integer" ? minimum : "text";
 }

@@ -15,6 +15,7 @@
 
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { type Schema, leastOf } from "../../mock/least.ts";
 import { until } from "./browser.ts";
 import type { Harbor } from "./harbor.ts";
 
@@ -195,32 +196,6 @@ function answerTo(told: string, { messages, response_format }: Body): string {
   if (/<roles>/.test(told)) return messages.map(({ role }) => role).join(" ");
   const schema = response_format?.json_schema?.schema;
   return schema === undefined ? told : JSON.stringify(leastOf(schema as Schema));
-}
-
-interface Schema {
-  type?: string;
-  minimum?: number;
-  enum?: unknown[];
-  properties?: { [name: string]: Schema };
-  required?: string[];
-}
-
-/** The least that a schema allows. */
-function leastOf({ type, minimum = 0, enum: choices, properties = {}, required = [] }: Schema): unknown {
-  if (choices !== undefined) return choices[0];
-  switch (type) {
-    case "object":
-      return Object.fromEntries(required.map((name) => [name, leastOf(properties[name] ?? {})]));
-    case "array":
-      return [];
-    case "boolean":
-      return true;
-    case "number":
-    case "integer":
-      return minimum;
-    default:
-      return "text";
-  }
 }
 
 /** So many pieces a second, each with the time at which it was said. */
