@@ -153,22 +153,16 @@ impl HeardCalls {
     }
 }
 
-/// The object that was read last: the names before it all have it.
+/// The place and the members of the object that was read last: the names before it all have it.
 #[derive(Debug, Default)]
-struct Objects {
-    at: usize,
-    found: Option<Map<String, Value>>,
-    is_read: bool,
-}
+struct Objects(Option<(usize, Option<Map<String, Value>>)>);
 
 impl Objects {
     /// The arguments that begin at a place.
     fn at(&mut self, text: &str, at: usize) -> Option<&Map<String, Value>> {
-        if !self.is_read || self.at != at {
-            let found = arguments(text, at).ok().map(|(found, _)| found);
-            *self = Self { at, found, is_read: true };
-        }
-        self.found.as_ref()
+        let read = self.0.take().filter(|(last, _)| *last == at);
+        let read = read.unwrap_or_else(|| (at, arguments(text, at).ok().map(|(found, _)| found)));
+        self.0.insert(read).1.as_ref()
     }
 }
 
