@@ -24,7 +24,7 @@ use super::results::denied;
 use super::source::{Browser, stopped};
 use crate::link::{ServerAnswer, TimeLimit};
 
-/// What a tool that is granted by its name does at a site.
+/// The power over a site of a tool that is granted by its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Power {
     /// Runs a script of the client's.

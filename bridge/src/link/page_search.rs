@@ -18,7 +18,7 @@ pub struct WantedPlaces {
     pub page: String,
 }
 
-/// What a model has found.
+/// The places that a model has found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FoundPlaces {
     /// Refs of the page.

@@ -22,7 +22,7 @@ use super::Link;
 /// The methods that may be passed on, and MCP's capability for each.
 const METHODS: &[(&str, &str)] = &[(sampling::METHOD, "sampling"), (FORM, "elicitation")];
 
-/// So many forms may a server put to the person during one call; each further one is cancelled at once.
+/// A server may put so many forms to the person during one call; each further one is cancelled at once.
 const MOST_FORMS: u32 = 16;
 const FORM: &str = "elicitation/create";
 

@@ -58,8 +58,8 @@ export function placesIn(fields: Fields, name: string): { x: number; y: number }
 }
 
 /**
- * Whether a text fits a pattern of the model's, by RE2, which takes no longer than the text: with the browser's own engine a pattern of a few
- * letters can hold up everything for ever. Only the beginning of a long text is looked at.
+ * Whether a text fits a pattern of the model's. RE2 takes time in proportion to the text; the browser's own engine can be held up for ever by
+ * a pattern of a few letters. Only the beginning of a long text is looked at.
  */
 export function fits(name: string, pattern: string, flags: string): (text: string) => boolean {
   try {

@@ -57,7 +57,7 @@ impl Scene {
         (called, pattern)
     }
 
-    /// What a search by words says of why no model has looked.
+    /// The reason that a search by words gives why no model has looked.
     fn by_words(&self, pending: Pending) -> (String, String) {
         let (called, pattern) = self.shown();
         assert_eq!(pattern, "/(where|type|what|want)/i");

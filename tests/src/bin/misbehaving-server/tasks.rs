@@ -97,7 +97,7 @@ impl Begun {
     }
 }
 
-/// What the modern generation tells of a task: all there is.
+/// A task as the modern generation tells of it, with its result, error or questions.
 fn look(id: &str, task: &Begun) -> String {
     let status = task.status();
     let more = match (status, &task.answers) {

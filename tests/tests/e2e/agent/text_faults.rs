@@ -1,4 +1,5 @@
-//! What models, tools and people do wrong, with a model whose calls are text: each row of `faults` that could go another way.
+//! The faults of models, tools and people once more, with a model whose calls are text: each row of `faults` that could end differently
+//! there.
 
 use harbor_tests::faults::Fault;
 use harbor_tests::{Bridge, Double, LIMIT, PROMPT, wait_until};
