@@ -33,7 +33,11 @@ const SMALL = `<!doctype html><meta charset=utf-8><title>Small</title><h1>Small<
   <ul>${Array.from({ length: 20 }, (_, at) => `<li><a href="/small?${at}">Link ${at}</a></li>`).join("")}</ul><script>console.warn("one message")</script>`;
 const rows = Array.from({ length: ROWS }, (_, at) => `<tr><td>Row ${at}</td><td>Ann Example ${at}</td><td><a href="/small?${at}">Open</a></td><td>${at * 7} EUR</td></tr>`);
 const TABLE = `<!doctype html><meta charset=utf-8><title>Table</title><table><tr><th>No</th><th>Name</th><th>Link</th><th>Sum</th></tr>${rows.join("")}</table>`;
-const pages: Answers = (path) => ({ html: path.startsWith("/table") ? TABLE : SMALL });
+const fields = Array.from({ length: 10 }, (_, at) => `<label>Field ${at} <input id=field${at}></label>`).join("");
+const FORM = `<!doctype html><meta charset=utf-8><title>Form</title><h1>Form</h1><button id=click>Count</button><output id=count>0</output><input id=text aria-label=Text>
+  <select id=list aria-label=List><option>one<option>two</select><form onsubmit="event.preventDefault(); sent.textContent = 'sent ' + field9.value">${fields}<button id=send>Send</button></form>
+  <p id=sent></p><script>click.onclick = () => (count.textContent = Number(count.textContent) + 1);</script>`;
+const pages: Answers = (path) => ({ html: path.startsWith("/table") ? TABLE : path.startsWith("/form") ? FORM : SMALL });
 
 type Call = [tool: string, args: object];
 
@@ -44,14 +48,28 @@ interface Program {
   snapshot: Call;
   messages: Call;
   find: Call;
+  /** Whether it has Playwright's tools that act, whose targets are selectors, too. */
+  acts: boolean;
 }
 
+/** What is done in the page of the form, by its name in the figures. The list takes another value each time. */
+const ACTS: { [act in "click" | "hover" | "type" | "select" | "key"]: (made: number) => Call } = {
+  click: () => ["browser_click", { element: "Count", target: "#click" }],
+  hover: () => ["browser_hover", { element: "Count", target: "#click" }],
+  type: (made) => ["browser_type", { element: "Text", target: "#text", text: `text ${made}` }],
+  select: (made) => ["browser_select_option", { element: "List", target: "#list", values: [made % 2 === 0 ? "two" : "one"] }],
+  key: () => ["browser_press_key", { key: "a" }],
+};
+const ALL_FIELDS = Array.from({ length: 10 }, (_, at) => ({ target: `#field${at}`, element: `Field ${at}`, name: `Field ${at}`, type: "textbox", value: `value ${at}` }));
+const FILLED: Call[] = [["browser_fill_form", { fields: ALL_FIELDS }], ["browser_click", { element: "Send", target: "#send" }]];
+
 /** The calls of those that have Playwright's names. */
-const NAMED: Pick<Program, "goTo" | "snapshot" | "messages" | "find"> = {
+const NAMED: Omit<Program, "name" | "mcp"> = {
   goTo: (url) => ["browser_navigate", { url }],
   snapshot: ["browser_snapshot", {}],
   messages: ["browser_console_messages", { level: "warning" }],
   find: ["browser_find", { text: WANTED }],
+  acts: true,
 };
 
 /** One of the others, with a home of its own in the test's directory. */
@@ -83,6 +101,7 @@ async function programs(world: World): Promise<Program[]> {
       messages: ["list_console_messages", { pageId }],
       // There is no tool for it: a client takes the whole snapshot and looks.
       find: ["take_snapshot", { pageId }],
+      acts: false,
     },
   ];
 }
@@ -112,10 +131,28 @@ interface Figures {
   tableBytes: number[];
   table: number[];
   find: number[];
+  click: number[];
+  hover: number[];
+  type: number[];
+  select: number[];
+  key: number[];
+  form: number[];
+}
+
+/** Acts in the page of the form, and then fills and sends it; the next snapshot has what came of it. */
+async function act(program: Program, origin: string, own: Figures): Promise<void> {
+  await program.mcp.call(...program.goTo(`${origin}/form`));
+  for (const [name, callOf] of Object.entries(ACTS) as [keyof typeof ACTS, (made: number) => Call][]) {
+    for (let made = 0; made < CALLS; made += 1) own[name].push((await timed(program, callOf(made), /./)).ms);
+  }
+  let whole = 0;
+  for (const call of FILLED) whole += (await timed(program, call, /./)).ms;
+  own.form.push(whole);
+  await timed(program, program.snapshot, new RegExp(`${CALLS}[^]*sent value 9`));
 }
 
 async function measure(all: Program[], origin: string): Promise<Figures[]> {
-  const took = all.map((): Figures => ({ tools: [], small: [], messages: [], tableBytes: [], table: [], find: [] }));
+  const took = all.map((): Figures => ({ tools: [], small: [], messages: [], tableBytes: [], table: [], find: [], click: [], hover: [], type: [], select: [], key: [], form: [] }));
   for (let round = 0; round < ROUNDS; round += 1) {
     // One of them after the other, and another one first each time.
     for (let turn = 0; turn < all.length; turn += 1) {
@@ -135,6 +172,7 @@ async function measure(all: Program[], origin: string): Promise<Figures[]> {
       own.table.push(...tables.map(({ ms }) => ms));
       own.tableBytes.push(...tables.map(({ bytes }) => bytes));
       own.find.push(...(await times(program.find, new RegExp(WANTED), LARGE_CALLS)).map(({ ms }) => ms));
+      if (program.acts) await act(program, origin, own);
     }
   }
   for (const [at, { mcp }] of all.entries()) took[at]?.tools.push(Buffer.byteLength(JSON.stringify({ tools: await mcp.tools() })));
@@ -149,9 +187,9 @@ function sizes(what: string, name: "tools" | "tableBytes", goal: string, all: Fi
 
 /** A row of times, the best and the median; the medians are compared. */
 function times(what: string, name: keyof Figures, goal: string, all: Figures[]): string {
-  const shown = (found: number[]) => `${Math.min(...found).toFixed(0)} / ${median(found).toFixed(0)}`;
+  const shown = (found: number[]) => (found.length === 0 ? "–" : `${Math.min(...found).toFixed(0)} / ${median(found).toFixed(0)}`);
   const [own = [], ...others] = all.map((figures) => figures[name]);
-  return `| ${what} | ${shown(own)} | ${others.map((other) => `${shown(other)} | ${(median(other) / median(own)).toFixed(1)}`).join(" | ")} | ${goal} |`;
+  return `| ${what} | ${shown(own)} | ${others.map((other) => `${shown(other)} | ${other.length === 0 ? "–" : (median(other) / median(own)).toFixed(1)}`).join(" | ")} | ${goal} |`;
 }
 
 async function report(world: World): Promise<string> {
@@ -170,11 +208,17 @@ gives it less; the others have theirs in front.
 | --- | ---: | ---: | ---: | ---: | ---: | ---: |
 ${[
   sizes("\`tools/list\`, kB", "tools", "≤ 16", found),
-  times("snapshot of a small page", "small", "≤ 60", found),
-  times("messages of the console", "messages", "≤ 60", found),
+  times("snapshot of a small page", "small", "≤ 10", found),
+  times("messages of the console", "messages", "≤ 10", found),
   sizes(`snapshot of a table of ${ROWS} rows, kB`, "tableBytes", "≤ 20", found),
-  times("the same", "table", "≤ 1000", found),
+  times("the same", "table", "≤ 400", found),
   times("a text found in it (chrome-devtools-mcp has no tool for it: the whole snapshot)", "find", "≤ 300", found),
+  times("a click", "click", "× ≥ 1", found),
+  times("hovering", "hover", "× ≥ 1", found),
+  times("typing a text", "type", "× ≥ 0.5", found),
+  times("choosing in a list", "select", "× ≥ 0.5", found),
+  times("a key", "key", "× ≥ 0.5", found),
+  times("ten fields filled and sent, two calls", "form", "≤ 500", found),
 ].join("\n")}
 `;
   } finally {

@@ -3,6 +3,8 @@
 // Owns how that is judged: by what animations end with, for in a tab that nobody looks at they stand where they begin. Must never
 // count as hidden what only has not come yet.
 
+import type { Style } from "./style.ts";
+
 /** What is fainter than this nobody sees. */
 const FAINT = 0.05;
 
@@ -10,9 +12,10 @@ const FAINT = 0.05;
 const LATEST_MS = 10_000;
 
 /** True if nothing is seen of the element and of what stands in it, by its own style. */
-export function isVeiled(element: Element, style: CSSStyleDeclaration): boolean {
-  if (Number(style.opacity) < FAINT && !endsOf(element, "opacity").some((value) => Number(value) >= FAINT)) return true;
-  if (isFiltered(style.filter) || isClippedAway(style)) return true;
+export function isVeiled(element: Element, style: Style): boolean {
+  const { opacity, filter } = style.rest;
+  if (opacity !== "1" && Number(opacity) < FAINT && !endsOf(element, "opacity").some((value) => Number(value) >= FAINT)) return true;
+  if (isFiltered(filter) || isClippedAway(style)) return true;
   if (isShrunk(style) && endsOf(element, "transform").length === 0 && endsOf(element, "scale").length === 0) return true;
   // Its alternative text, and the words in it, have no place.
   return (element instanceof HTMLImageElement || element instanceof SVGSVGElement) && isWithoutSize(element);
@@ -24,15 +27,17 @@ function isWithoutSize(element: Element): boolean {
 }
 
 const isFiltered = (filter: string): boolean => {
+  if (filter === "none") return false;
   const [, amount] = /opacity\(([\d.]+)\)/.exec(filter) ?? [];
   return amount !== undefined && Number(amount) < FAINT;
 };
 
-function isClippedAway({ clip, clipPath, position }: CSSStyleDeclaration): boolean {
+function isClippedAway({ position, rest }: Style): boolean {
   if (position === "absolute" || position === "fixed") {
-    const [top, right, bottom, left] = (/^rect\((.*)\)$/.exec(clip)?.[1] ?? "").split(/[,\s]+/).map(Number.parseFloat);
+    const [top, right, bottom, left] = (/^rect\((.*)\)$/.exec(rest.clip)?.[1] ?? "").split(/[,\s]+/).map(Number.parseFloat);
     if (left !== undefined && ((right ?? 0) - left <= 1 || (bottom ?? 0) - (top ?? 0) <= 1)) return true;
   }
+  const { clipPath } = rest;
   return clipPath !== "none" && clipPath !== "" && isEmptyShape(clipPath);
 }
 
@@ -49,7 +54,7 @@ export function isEmptyShape(path: string): boolean {
 }
 
 /** True if it is made as small as nothing. */
-const isShrunk = ({ transform, scale }: CSSStyleDeclaration): boolean => /^matrix\(0, 0, 0, 0,|^matrix3d\(0, 0, 0, 0, 0, 0, 0, 0,/.test(transform) || /^0( 0)*$/.test(scale);
+const isShrunk = ({ transform, rest }: Style): boolean => (transform !== "none" && /^matrix\(0, 0, 0, 0,|^matrix3d\(0, 0, 0, 0, 0, 0, 0, 0,/.test(transform)) || /^0( 0)*$/.test(rest.scale);
 
 /** The values of a property that the element's running animations end with; all that they pass where they never end. */
 export function endsOf(element: Element, property: string): string[] {

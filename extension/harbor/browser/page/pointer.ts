@@ -17,6 +17,7 @@ import { endsOf, isVeiled } from "./hiding.ts";
 import { highlight } from "./highlight.ts";
 import { refOf } from "./refs.ts";
 import { nameOf, roleOf } from "./roles.ts";
+import { Style } from "./style.ts";
 import { elementAt, isWithin, parentOf } from "./tree.ts";
 
 export interface Point {
@@ -70,7 +71,7 @@ const goesWithin = (inFront: Element): number => (isFading(inFront) ? 3_000 : do
 
 /** True for what nobody sees, or what will not be seen once its animation has ended. */
 function isFading(inFront: Element | null): boolean {
-  for (let at = inFront; at !== null; at = parentOf(at)) if (isVeiled(at, getComputedStyle(at)) || endsOf(at, "opacity").some((value) => Number(value) === 0)) return true;
+  for (let at = inFront; at !== null; at = parentOf(at)) if (isVeiled(at, new Style(at)) || endsOf(at, "opacity").some((value) => Number(value) === 0)) return true;
   return false;
 }
 

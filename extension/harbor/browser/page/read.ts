@@ -8,6 +8,7 @@ import { Failure } from "./failure.ts";
 import { isVeiled } from "./hiding.ts";
 import { dataOf } from "./product.ts";
 import { isField } from "./roles.ts";
+import { Style } from "./style.ts";
 import { childrenOf, isGone, isMoved, isMovedAround, isUnseen, parentOf } from "./tree.ts";
 
 export type Mode = "text" | "markdown" | "html" | "tables" | "data";
@@ -45,15 +46,15 @@ interface Around {
 
 function around(element: Element): Around {
   const all = { moved: isMovedAround(element), veiled: false };
-  for (let at = parentOf(element); at !== null; at = parentOf(at)) all.veiled ||= isVeiled(at, getComputedStyle(at));
+  for (let at = parentOf(element); at !== null; at = parentOf(at)) all.veiled ||= isVeiled(at, new Style(at));
   return all;
 }
 
-const within = (element: Element, style: CSSStyleDeclaration, { moved, veiled }: Around): Around => ({ moved: moved || isMoved(style), veiled: veiled || isVeiled(element, style) });
+const within = (element: Element, style: Style, { moved, veiled }: Around): Around => ({ moved: moved || isMoved(style), veiled: veiled || isVeiled(element, style) });
 
 /** A copy of what is seen, with what stands in shadow roots, and without fields' values; of a document in which nothing runs. */
 function copyOf(element: Element, outside: Around, into: Document, fields: boolean): Element | null {
-  const style = getComputedStyle(element);
+  const style = new Style(element);
   if (isGone(element, style) || element instanceof HTMLIFrameElement || (isField(element) && !fields)) return null;
   const here = within(element, style, outside);
   const copy = into.importNode(element, false);
@@ -77,7 +78,7 @@ const TOLD = /^(href|src|alt|title|colspan|rowspan|id|class)$/;
 const TOLD_OF_FIELDS = /^(type|name|id|class|title|placeholder|multiple)$/;
 
 function textOf(element: Element, outside: Around): string {
-  const style = getComputedStyle(element);
+  const style = new Style(element);
   if (isGone(element, style) || isField(element)) return "";
   const here = within(element, style, outside);
   if (element.tagName === "BR") return "\n";
@@ -85,7 +86,7 @@ function textOf(element: Element, outside: Around): string {
   let text = "";
   for (const child of childrenOf(element)) {
     if (child instanceof Element) text += textOf(child, here);
-    else if (child instanceof Text && !unseen) text += style.whiteSpace.startsWith("pre") ? child.data : child.data.replace(/\s+/g, " ");
+    else if (child instanceof Text && !unseen) text += style.rest.whiteSpace.startsWith("pre") ? child.data : child.data.replace(/\s+/g, " ");
   }
   if (element.tagName === "TD" || element.tagName === "TH") return `${text}\t`;
   return style.display.startsWith("inline") || style.display === "contents" ? text : `\n${text}\n`;
@@ -95,7 +96,7 @@ function tables(element: Element): string {
   const found = element instanceof HTMLTableElement ? [element] : [...element.querySelectorAll("table")].filter((table) => table.checkVisibility());
   if (found.length === 0) throw new Failure("not_found", "there is no table here");
   const read = (one: HTMLTableElement) => {
-    const outside = { veiled: around(one).veiled || isVeiled(one, getComputedStyle(one)), moved: true };
+    const outside = { veiled: around(one).veiled || isVeiled(one, new Style(one)), moved: true };
     return table(one, (cell) => textOf(cell, outside), (row) => row.checkVisibility());
   };
   return found.map(read).join("\n\n");

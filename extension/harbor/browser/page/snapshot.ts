@@ -8,6 +8,7 @@ import { isVeiled } from "./hiding.ts";
 import { refOf } from "./refs.ts";
 import { MOST_ELEMENTS, NOT_READ } from "./rest.ts";
 import { calledOf, formOf, isField, isGauge, isInteractive, isNamed, isNamedByContent, isPlace, roleOf, statesOf, valueOf } from "./roles.ts";
+import { Style } from "./style.ts";
 import { childrenOf, isGone, isInView, isMoved, isMovedAround, isUnseen, parentOf } from "./tree.ts";
 
 export type Filter = "all" | "interactive" | "viewport";
@@ -63,14 +64,14 @@ interface Build {
 }
 
 const isHiddenAround = (root: Element): boolean => {
-  for (let at = parentOf(root); at !== null; at = parentOf(at)) if (isVeiled(at, getComputedStyle(at))) return true;
+  for (let at = parentOf(root); at !== null; at = parentOf(at)) if (isVeiled(at, new Style(at))) return true;
   return false;
 };
 
 function build(element: Element, { budget, filter, boxes, into, unseen, pointer, moved: wasMoved }: Build): void {
   budget.left -= 1;
   if (budget.left < 0) return;
-  const style = getComputedStyle(element);
+  const style = new Style(element);
   if (isGone(element, style)) return;
   const role = roleOf(element);
   const isHand = style.cursor === "pointer" && !pointer && !isInteractive(role) && role !== "document";
@@ -121,7 +122,7 @@ function boxOf(element: Element): string {
 }
 
 /** A block's text is not joined to the text before it. */
-function separated(element: Element, style: CSSStyleDeclaration, children: (Item | string)[]): (Item | string)[] {
+function separated(element: Element, style: Style, children: (Item | string)[]): (Item | string)[] {
   const isInline = style.display.startsWith("inline") || style.display === "contents";
   return isInline || element.tagName === "BR" || children.length === 0 ? (element.tagName === "BR" ? ["\n"] : children) : ["\n", ...children, "\n"];
 }
@@ -158,9 +159,9 @@ function propsOf(element: Element): [string, string][] {
 }
 
 /** Of this site without its host; never what a script would run. */
-function shortUrl(link: HTMLAnchorElement): string {
-  if (link.protocol === "javascript:") return "javascript:";
-  const url = link.origin === location.origin ? `${link.pathname}${link.search}${link.hash}` : link.href;
+function shortUrl({ href }: HTMLAnchorElement): string {
+  if (href.startsWith("javascript:")) return "javascript:";
+  const url = href.startsWith(`${location.origin}/`) ? href.slice(location.origin.length) : href;
   return url.length > 200 ? `${url.slice(0, 200)}…` : url;
 }
 
@@ -201,18 +202,19 @@ function distilled(items: (Item | string)[]): (Item | string)[] {
 }
 
 function slim(item: Item): Item | undefined {
-  const says = textOf(item.children);
   if (item.role === "img" && item.name === "" && item.children.length === 0 && !item.states.includes("clickable")) return undefined;
-  const hasRefs = item.children.some((child) => typeof child !== "string" && holdsRef(child));
   // What stands on a button is its name.
-  if (isNamedByContent(item.role) && item.name !== "" && !hasRefs && (says === "" || item.name.includes(says) || says.includes(item.name))) item.children = [];
+  if (isNamedByContent(item.role) && item.name !== "" && !item.children.some(isUsable) && isSaid(item.name, textOf(item.children))) item.children = [];
   else if (item.children.length === 1 && item.children[0] === item.name) item.children = [];
   const isEmpty = item.name === "" && item.children.length === 0 && item.props.length === 0;
   if (isEmpty && !isInteractive(item.role) && item.frame === undefined && !item.states.includes("clickable")) return undefined;
   return item;
 }
 
-const holdsRef = (item: Item): boolean => item.ref !== undefined || item.children.some((child) => typeof child !== "string" && holdsRef(child));
+const isSaid = (name: string, text: string): boolean => text === "" || name.includes(text) || text.includes(name);
+
+/** Whether it has a ref, or something in it has. */
+const isUsable = (item: Item | string): boolean => typeof item !== "string" && (item.ref !== undefined || item.children.some(isUsable));
 
 // Rendering.
 

@@ -4,6 +4,7 @@
 
 import { pictureOf } from "./areas.ts";
 import { endsOf } from "./hiding.ts";
+import { Style } from "./style.ts";
 
 /** The browsers' own way into a closed shadow root, which pages do not have. */
 let closedRoot: (element: Element) => ShadowRoot | null = (element) => element.shadowRoot;
@@ -44,7 +45,7 @@ export function isWithin(inner: Element | null, outer: Element): boolean {
 const NEVER = new Set(["SCRIPT", "STYLE", "NOSCRIPT", "TEMPLATE", "HEAD", "META", "LINK", "TITLE", "BASE"]);
 
 /** Whether nothing of this element, and of what stands in it, can be seen or used. */
-export function isGone(element: Element, style: CSSStyleDeclaration): boolean {
+export function isGone(element: Element, style: Style): boolean {
   if (NEVER.has(element.tagName) || element.getAttribute("aria-hidden") === "true" || element.hasAttribute("inert")) return true;
   // Without a box of its own, but its content has some.
   if (style.display === "contents") return false;
@@ -52,18 +53,18 @@ export function isGone(element: Element, style: CSSStyleDeclaration): boolean {
   if (element instanceof HTMLAreaElement) return pictureOf(element) === undefined;
   // An option has no box while its list is closed.
   if (element instanceof HTMLOptionElement || element instanceof HTMLOptGroupElement) return false;
-  if (style.display === "none" || style.contentVisibility === "hidden") return true;
+  if (style.display === "none" || style.rest.contentVisibility === "hidden") return true;
   const around = element.parentElement;
   return around instanceof HTMLDetailsElement && !around.open && element.tagName !== "SUMMARY";
 }
 
 /** Whether an element stands elsewhere than the text around it would put it. */
-export const isMoved = (style: CSSStyleDeclaration): boolean =>
-  (style.position !== "static" && style.position !== "") || style.transform !== "none" || Number.parseFloat(style.textIndent) < -100 || Number.parseFloat(style.marginLeft) < -100;
+export const isMoved = ({ position, transform, rest }: Style): boolean =>
+  (position !== "static" && position !== "") || transform !== "none" || Number.parseFloat(rest.textIndent) < -100 || Number.parseFloat(rest.marginLeft) < -100;
 
 /** Whether something around an element is elsewhere than it would be by itself. */
 export function isMovedAround(element: Element): boolean {
-  for (let at = parentOf(element); at !== null; at = parentOf(at)) if (isMoved(getComputedStyle(at))) return true;
+  for (let at = parentOf(element); at !== null; at = parentOf(at)) if (isMoved(new Style(at))) return true;
   return false;
 }
 
@@ -71,9 +72,9 @@ export function isMovedAround(element: Element): boolean {
  * Whether a person cannot see the text that stands directly in this element: text is hidden in these ways to be read by
  * programs only, which is how pages give orders to agents. `moved`: it, or what stands around it, is where it would not be by itself.
  */
-export function isUnseen(element: Element, style: CSSStyleDeclaration, moved: boolean): boolean {
-  if (style.visibility !== "visible" || Number.parseFloat(style.fontSize) < 2 || isColourless(element, style)) return true;
-  if (style.display === "contents" || element instanceof HTMLOptionElement) return false;
+export function isUnseen(element: Element, { display, visibility, rest: style }: Style, moved: boolean): boolean {
+  if (visibility !== "visible" || Number.parseFloat(style.fontSize) < 2 || isColourless(element, style)) return true;
+  if (display === "contents" || element instanceof HTMLOptionElement) return false;
   if (element instanceof HTMLDetailsElement && !element.open) return true;
   const { backgroundColor } = style;
   if (style.color === backgroundColor && style.backgroundImage === "none" && alpha(backgroundColor) === 1) return true;
