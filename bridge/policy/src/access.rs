@@ -111,6 +111,7 @@ const TABLE: &[(&str, AllowedSender)] = &[
     ("host_grant_permission", AllowedSender::Owner),
     ("host_revoke_permission", AllowedSender::Owner),
     ("host_check_permission", AllowedSender::Everybody),
+    ("host_begin_page_act", AllowedSender::Owner),
     ("host_get_permissions", AllowedSender::Everybody),
     ("host_expire_tab_grants", AllowedSender::Owner),
     ("host_list_all_permissions", AllowedSender::Owner),

@@ -151,7 +151,13 @@ impl Refused {
                 "It may delete or overwrite something, and nobody is here to approve it."
             }
             Self::Nobody(
-                Why::Writes | Why::Untrusted | Why::FirstUse | Why::Sampling | Why::Reading | Why::Plan,
+                Why::Writes
+                | Why::Untrusted
+                | Why::FirstUse
+                | Why::Starts
+                | Why::Sampling
+                | Why::Reading
+                | Why::Plan,
             ) => "It changes something, and nobody is here to approve it.",
         }
     }
@@ -205,6 +211,12 @@ pub fn judge(who: Who, call: &Call<'_>, before: &Before<'_>) -> Verdict {
 pub fn first_use() -> Question {
     let covers = vec![Cover::Once, Cover::TenMinutes, Cover::Always];
     Question { why: Why::FirstUse, private: Names::new(), covers }
+}
+
+/// The question to the person before a stopped server is started for an origin's call.
+#[must_use]
+pub fn starts() -> Question {
+    Question { why: Why::Starts, private: Names::new(), covers: vec![Cover::Once, Cover::Always] }
 }
 
 fn asks_before_leaving(who: Who) -> bool {

@@ -38,7 +38,7 @@ scopes! {
     McpToolsCall = "mcp:tools.call",
     /// To bring a server of one's own.
     McpServersRegister = "mcp:servers.register",
-    /// To have a server started or stopped.
+    /// To have a stopped server started by a call.
     McpServerConnect = "mcp:server.connect",
     /// To read the tab in front.
     BrowserActiveTabRead = "browser:activeTab.read",
@@ -84,6 +84,19 @@ impl Scope {
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|scope| scope.as_str() == text)
     }
+
+    /// True if this version does something that it allows.
+    #[must_use]
+    pub fn has_effect(self) -> bool {
+        let of_tools = matches!(self, Self::McpToolsList | Self::McpToolsCall | Self::McpServerConnect);
+        let of_models = matches!(self, Self::ModelPrompt | Self::ModelTools | Self::ModelList);
+        of_tools || of_models || (Self::BrowserActiveTabRead..=Self::BrowserTabsCreate).contains(&self)
+    }
+
+    /// Those that have an effect, in their order.
+    pub fn with_effect() -> impl Iterator<Item = Self> {
+        Self::ALL.iter().copied().filter(|scope| scope.has_effect())
+    }
 }
 
 #[cfg(test)]
@@ -100,6 +113,30 @@ mod tests {
             assert_eq!(Scope::parse(scope.as_str()), Some(*scope));
         }
         assert!(Scope::ALL.is_sorted(), "the first one is the least");
+    }
+
+    #[test]
+    fn those_with_an_effect_are_those_that_something_asks_for() {
+        let names: Vec<_> = Scope::with_effect().map(Scope::as_str).collect();
+        let browser = [
+            "activeTab.read",
+            "activeTab.interact",
+            "activeTab.screenshot",
+            "navigate",
+            "tabs.read",
+            "tabs.create",
+        ];
+        let browser = browser.map(|name| format!("browser:{name}"));
+        let others = [
+            "model:prompt",
+            "model:tools",
+            "model:list",
+            "mcp:tools.list",
+            "mcp:tools.call",
+            "mcp:server.connect",
+        ];
+        assert_eq!(names[..6], others);
+        assert_eq!(names[6..], browser);
     }
 
     #[test]

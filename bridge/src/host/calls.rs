@@ -158,6 +158,7 @@ impl Host {
     ) -> Result<ToolAnswer, ErrorBody> {
         let note = note?;
         self.may_begin(&caller, &call, &note).await?;
+        self.begin_server(&caller, &call, &note).await?;
         let hears = remarks_audience::hears(&caller, call.run_id.is_some());
         let (mut way, mut answer) = self.put_to_source(&caller, &call, &note).await?;
         if wants_other_headers(&answer) && way.source.clone().relisted(&mut way.limit).await {
@@ -186,6 +187,16 @@ impl Host {
             }
         }
         Ok(())
+    }
+
+    /// Has a stopped server started for a caller that may have that; the person may allow it now.
+    async fn begin_server(&self, caller: &Caller, call: &ToolCall, note: &CallNote) -> Result<(), ErrorBody> {
+        let Caller::Origin(asker) = caller else { return Ok(()) };
+        let started = self.have_started(&call.wish(caller), asker, call.consent.form.clone()).await;
+        if let Err(error) = &started {
+            Box::pin(note.refused(error)).await;
+        }
+        started
     }
 
     /// Asks the source, once everything lets the call be made.

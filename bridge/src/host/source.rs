@@ -83,6 +83,9 @@ pub trait ToolSource: Debug {
     /// The state of the source while it does not run and no call starts it; none otherwise.
     fn at_rest(&self) -> Option<Unavailable>;
 
+    /// Begins to start a source that is at rest. One that cannot be started stays as it is.
+    fn start(self: Rc<Self>) {}
+
     /// How long a call may take.
     fn default_time(&self) -> DefaultTime;
 
@@ -194,6 +197,11 @@ impl ToolSource for Server {
 
     fn at_rest(&self) -> Option<Unavailable> {
         self.at_rest()
+    }
+
+    fn start(self: Rc<Self>) {
+        self.expect_start();
+        tokio::task::spawn_local(async move { self.start_in_turn().await });
     }
 
     fn default_time(&self) -> DefaultTime {

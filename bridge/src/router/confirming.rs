@@ -89,12 +89,14 @@ fn words(answer: &str, reason: &str) -> Option<&'static str> {
     let is = |why: Why| reason == why.word();
     Some(match answer {
         "once" if is(Why::Sampling) => "Allow this once",
+        "once" if is(Why::Starts) => "Start the server",
         "once" => "Allow this call",
         "ten_minutes" if is(Why::FirstUse) => "Allow all its tools for 10 minutes",
         "ten_minutes" => "Allow all calls of this tool for 10 minutes",
         "always" if is(Why::FirstUse) => "Always allow all its tools",
         "always" if is(Why::Sampling) => "Always allow this server to ask your models",
         "always" if is(Why::Reading) => "Always allow this client to ask your models",
+        "always" if is(Why::Starts) => "Always start servers for this client",
         "always" => "Always allow this tool",
         "pair" => "Allow this as long as the client is connected",
         "never" => "Never, and do not ask again",

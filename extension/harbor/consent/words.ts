@@ -148,6 +148,7 @@ export const NEVER_WORDS = "Never ask again about this for this app.";
 function callWords({ who, reason, tool }: Approval): string {
   const source = tool.slice(0, tool.indexOf("/"));
   if (reason === "first_use") return `You have not let this app use ${source} yet. For 10 minutes, or always, it may call all tools of ${source}; what may delete something still asks.`;
+  if (reason === "starts") return `${source} is stopped. “Allow this call” starts it, and it runs until you stop it. “Always allow” lets calls of this caller start your servers from now on.`;
   if (reason === "reading") return "“Allow this call” is for this page and this question. “Always allow” lets this app ask your language models whatever it likes, within its budget.";
   const whose = who === "page" ? "The site chose these arguments. " : who === "client" ? "" : "The model chose these arguments. ";
   return `${whose}“Allow this call” is for this one call, exactly as it stands here.`;

@@ -68,7 +68,7 @@ pub struct Granted {
     #[arg(value_parser = origin)]
     pub origin: Origin,
     /// The scope
-    #[arg(value_parser = one_of(Scope::ALL.iter().map(|scope| scope.as_str()), Scope::parse))]
+    #[arg(value_parser = one_of(Scope::with_effect().map(Scope::as_str), Scope::parse))]
     pub scope: Scope,
     /// The origin's profile (default `default`)
     #[arg(long, value_name = "NAME", value_parser = profile)]
@@ -77,7 +77,8 @@ pub struct Granted {
 
 /// Allow an origin something, or deny it
 ///
-/// A denial overrides every grant. To call tools an origin needs mcp:tools.call, and mcp:tools.list to find them.
+/// A denial overrides every grant. To call tools an origin needs mcp:tools.call, and mcp:tools.list to find them. With
+/// mcp:server.connect its calls start a server that you have stopped; without it, such a call asks you.
 ///
 /// Example: `harbor grant https://example.com mcp:tools.call --always --tool 'time/*'`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]

@@ -32,7 +32,7 @@ pub fn show(paths: &Paths, wanted: &Names, screen: &mut Screen) -> Result<(), Fa
 pub fn names(paths: &Paths, wanted: &Names) -> Vec<String> {
     match wanted.kind {
         NameKind::Clients => CLIENTS.iter().map(|client| client.id.to_owned()).collect(),
-        NameKind::Scopes => Scope::ALL.iter().map(|scope| scope.as_str().to_owned()).collect(),
+        NameKind::Scopes => Scope::with_effect().map(|scope| scope.as_str().to_owned()).collect(),
         NameKind::Commands => {
             let command = args::command();
             let shown = command.get_subcommands().filter(|command| !command.is_hide_set());

@@ -17,6 +17,8 @@ pub enum Why {
     Files,
     /// The client was not given this source.
     FirstUse,
+    /// The server is stopped, and no call of the caller's starts it.
+    Starts,
     /// A server wants a language model's answer.
     Sampling,
     /// A client wants a language model to read a page.
@@ -42,6 +44,7 @@ impl Why {
             Self::Leaves => "leaves",
             Self::Files => "files",
             Self::FirstUse => "first_use",
+            Self::Starts => "starts",
             Self::Sampling => "sampling",
             Self::Reading => "reading",
             Self::Plan => "plan",
@@ -58,6 +61,7 @@ impl Why {
             Self::Leaves => "private data would leave",
             Self::Files => "a file of yours would be handed over",
             Self::FirstUse => "you have not let it use this yet",
+            Self::Starts => "the server is stopped and would be started for it",
             Self::Sampling => "it wants a language model of yours to answer it",
             Self::Reading => "it wants a language model of yours to read a page",
             Self::Plan => "within this plan it would act without asking, until it has answered",

@@ -283,6 +283,11 @@ impl OpenApproval {
         *self.approval.reason == *Why::FirstUse.word()
     }
 
+    /// True if a stopped server would be started for it.
+    pub fn is_about_start(&self) -> bool {
+        *self.approval.reason == *Why::Starts.word()
+    }
+
     /// True if its caller still waits.
     pub fn is_waiting(&self) -> bool {
         self.answer.borrow().as_ref().is_some_and(|sender| !sender.is_closed())

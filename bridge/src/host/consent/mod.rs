@@ -24,6 +24,7 @@ pub mod requested_call;
 mod sampling;
 pub mod sampling_call;
 mod standing;
+mod starting;
 
 pub(super) use self::call_refusals::changed_twice;
 pub use self::sampling::WantedModel;
@@ -221,7 +222,8 @@ impl Consent {
     ) -> Result<Decision, ErrorBody> {
         let who = wish.who();
         let principal = wish.principal();
-        let is_paced = matches!(who, Who::Page | Who::Run) || question.why == consent::Why::FirstUse;
+        let is_new = matches!(question.why, consent::Why::FirstUse | consent::Why::Starts);
+        let is_paced = matches!(who, Who::Page | Who::Run) || is_new;
         if is_paced {
             self.paces.may_ask(&principal, self.questions.waiting_of(&principal), wall_clock())?;
         }

@@ -248,6 +248,12 @@ impl Host {
                 // A no is told to whoever waits, and nobody does.
                 let _ = self.take_first_use(asker, wanted, &decision).await;
             }
+            (decision, Some(asker)) if asked.is_about_start() => {
+                let source = self.sources.get(&wanted.source);
+                if let (Decision::Yes(cover), Some(source)) = (decision, source) {
+                    self.take_start(asker, &source, cover).await?;
+                }
+            }
             (Decision::Yes(cover), _) => {
                 let shown = asked.shown.clone().unwrap_or_default();
                 self.consent.take(wanted, cover, shown).await;

@@ -92,3 +92,39 @@ fn an_ai_client_asks_before_its_first_use_of_a_server_and_each_answer_gives_what
     scene.bridge.call("approvals_revoke", &json!({"approval_id": "client://ai"})).unwrap();
     assert!(asked("ten_minutes").is_ok());
 }
+
+#[test]
+fn a_call_of_a_server_that_the_person_stopped_asks_and_starts_it_with_a_yes_or_the_grant() {
+    let scene = scene();
+    let stop = || scene.bridge.call("disconnect_server", &json!({"server_id": "s"})).unwrap();
+    let owner = scene.bridge.speaking_for("client://ai");
+    owner.grant("mcp:tools.call", "ALLOW_ALWAYS", &json!({}));
+    let client = Client::attach_ai(&scene.home, "ai").speaking(&json!({}));
+    stop();
+    let refused = client.tool("s/note", &json!({})).unwrap_err();
+    assert_eq!(refused.code, "ERR_SERVER_UNAVAILABLE", "nobody is there to be asked: {refused:?}");
+
+    scene.bridge.call("approvals_watch", &json!({})).unwrap();
+    let asked = |said: &str| {
+        stop();
+        let pending = client.send_tool("s/note", &json!({"said": said}));
+        let push = scene.bridge.wait_for_push("approval", LIMIT, |push| push["waits"] == true);
+        let approval = &push["approval"];
+        let told = (&approval["reason"], &approval["answers"]);
+        assert_eq!(told, (&json!("starts"), &json!(["once", "always", "no"])));
+        scene.answer(approval, &[said]);
+        pending.wait(LIMIT)
+    };
+    assert_eq!(asked("no").unwrap_err().details["reason"], "declined");
+    assert!(asked("once").is_ok());
+    assert!(asked("always").is_ok(), "once was for that call");
+    stop();
+    assert!(client.tool("s/note", &json!({})).is_ok(), "its calls start servers now");
+    owner.grant("mcp:server.connect", "DENY", &json!({}));
+    stop();
+    assert_eq!(client.tool("s/note", &json!({})).unwrap_err().code, "ERR_SERVER_UNAVAILABLE");
+    assert_eq!(
+        scene.bridge.speaking_for(SITE).tool("s/note", &json!({})).unwrap_err().code,
+        "ERR_SCOPE_REQUIRED"
+    );
+}

@@ -35,11 +35,12 @@ fn grants() {
         (revoke.granted.profile.as_deref(), revoke.grant_type()),
         (Some("work"), Some(GrantType::Deny))
     );
-    let grant = ["grant", "client://x", "web:fetch"];
+    let grant = ["grant", "client://x", "mcp:tools.call"];
     let with = |more: &[&'static str]| [&grant, more].concat();
     refused_with(&[
-        (&["grant", "a.example", "web:fetch"], "an origin begins with its scheme"),
-        (&["grant", "https://a.example/x", "web:fetch"], "an origin ends after the host and the port"),
+        (&["grant", "https://a.example", "chat:open"], "invalid value 'chat:open'"),
+        (&["grant", "a.example", "mcp:tools.call"], "an origin begins with its scheme"),
+        (&["grant", "https://a.example/x", "mcp:tools.call"], "an origin ends after the host and the port"),
         (&with(&["--deny", "--once"]), "cannot be used with"),
         (&with(&["--always", "--for", "1m"]), "cannot be used with"),
         (&with(&["--deny", "--tool", "a/b"]), "cannot be used with"),

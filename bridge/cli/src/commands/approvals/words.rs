@@ -61,6 +61,10 @@ pub fn covered_by(question: &Approval, word: &str) -> String {
     match (&*question.reason, word) {
         ("first_use", "ten_minutes") => format!("all tools of {source} for ten minutes"),
         ("first_use", "always") => format!("all tools of {source} from now on"),
+        ("starts", "once") => format!("starting {source} now"),
+        ("starts", "always") => {
+            format!("starting servers for calls of {} from now on", flatten(&question.principal))
+        }
         (SAMPLING, "once") => "this answer".into(),
         (PLAN, "once") => "calls within this plan, until the model has answered".into(),
         ("reading", "always") => {
