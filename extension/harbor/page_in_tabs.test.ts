@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { CodedError } from "../shared/protocol/codes.ts";
 import type { BrowserWish } from "../shared/protocol/in_tabs.ts";
 import { ClosedTabs } from "./browser/closed_tabs.ts";
 import { Numbers } from "./browser/numbers.ts";
@@ -49,8 +50,11 @@ async function parts(more: Partial<BrowserParts> = {}, scopes = ALL): Promise<Br
   const opened = new OpenedTabs(kept());
   await opened.open(ORIGIN, async () => OPENED);
   await opened.open("https://b.example", async () => THEIRS);
-  const grants = scopes.map((scope) => ({ scope, grant_type: "ALLOW_ALWAYS" }));
-  const bridge = { request: async () => ({ grants }) } as never;
+  const request = async (type: string, { scope }: { scope: string }) => {
+    if (type === "host_begin_page_act" && !scopes.includes(scope)) throw new CodedError("ERR_SCOPE_REQUIRED", scope);
+    return { granted: scopes.includes(scope) };
+  };
+  const bridge = { request } as never;
   return { bridge, permits: { readSite: async () => true, usePages: async () => true }, numbers: new Numbers(kept()), opened, addresses: { judged: async (_, url) => url }, ...more };
 }
 

@@ -17,7 +17,7 @@ import { Closed, Documents, Failed, Silent, WentAway } from "./browser/documents
 import type { Numbers } from "./browser/numbers.ts";
 import type { Done, ElementView } from "./browser/page/commands.ts";
 import type { Kind } from "./browser/page/failure.ts";
-import { viewOf } from "./grants.ts";
+import { need } from "./needed.ts";
 import type { OpenedTabs } from "./opened_tabs.ts";
 import type { Addresses } from "./page_addresses.ts";
 import { pictureFor } from "./page_picture.ts";
@@ -65,7 +65,7 @@ export async function doInTabs(parts: BrowserParts, request: BrowserRequest, sig
 }
 
 async function perform(parts: BrowserParts, request: BrowserRequest, signal: AbortSignal): Promise<unknown> {
-  await check(parts, request, neededFor(request).scope);
+  await begin(parts, request);
   const tab = await tabFor(parts, request);
   if (tab === request.tab || parts.closedTabs === undefined) return inTab(parts, request, tab, signal);
   return parts.closedTabs.whileOpen(tab, signal, (ends) => inTab(parts, request, tab, ends));
@@ -84,16 +84,15 @@ async function inTab(parts: BrowserParts, request: BrowserRequest, tab: number, 
   if (act === "screenshot" && (await lackOf(parts.permits, origin, ["browser:activeTab.screenshot"])) !== undefined) throw unavailable("browser:activeTab.screenshot");
   const value = await done(where, request, signal);
   // What takes long may end after the person has taken the grant back.
-  if (act === "waitForSelector" || act === "screenshot") await check(parts, request, neededFor(request).scope);
+  if (act === "waitForSelector" || act === "screenshot") await need(parts.bridge, request, neededFor(request).scope);
   return value;
 }
 
-/** Throws where the page may not do this, or the browser does not let Harbor do it. */
-async function check({ bridge, permits }: BrowserParts, { origin, tab }: Asker, scope: BrowserScope): Promise<void> {
-  const { grants } = await bridge.request("host_get_permissions", { origin, tab_id: tab });
-  const word = viewOf(origin, grants).scopes[scope];
-  if (word === "denied") throw new CodedError("ERR_PERMISSION_DENIED", `the person does not allow ${scope}`);
-  if (word === "not-granted") throw new CodedError("ERR_SCOPE_REQUIRED", `this needs ${scope}: ask for it by requestPermissions, at a click`);
+/** Throws where the page may not do this, or the browser does not let Harbor do it. The bridge writes down that it is done. */
+async function begin({ bridge, permits }: BrowserParts, request: BrowserRequest): Promise<void> {
+  const { scope } = neededFor(request);
+  const { origin, tab, act } = request;
+  await bridge.request("host_begin_page_act", { origin, tab_id: tab, scope, act });
   if ((await lackOf(permits, origin, [scope])) !== undefined) throw unavailable(scope);
 }
 

@@ -10,6 +10,7 @@ import { CodedError } from "../shared/protocol/codes.ts";
 import type { Grant, Replies, Requests } from "../shared/protocol/generated/messages.ts";
 import { type Asker, type ModelState, type PromptRequest, type ProviderInfo, PROMPT_FIELDS } from "../shared/protocol/peer.ts";
 import { ModelLists } from "./model_lists.ts";
+import { need } from "./needed.ts";
 import { offIn } from "./off.ts";
 import { parseObject } from "./parse.ts";
 import { streamed } from "./streaming.ts";
@@ -97,9 +98,4 @@ export async function activeProvider(bridge: Bridge, asker: Asker): Promise<{ pr
   await need(bridge, asker, "model:list");
   const { active, model } = await bridge.request("llm_get_active", {});
   return { provider: active ?? null, model: model ?? null };
-}
-
-async function need(bridge: Bridge, { origin, tab }: Asker, scope: string): Promise<void> {
-  const { granted, code, message } = await bridge.request("host_check_permission", { origin, tab_id: tab, scope });
-  if (!granted) throw new CodedError(code ?? "ERR_SCOPE_REQUIRED", message ?? `the person has not allowed ${scope}`);
 }

@@ -75,6 +75,9 @@ const PAGES: &[Key<PagesConfig>] = &[
     Key::flag("toolAccess", |pages, on| pages.set(Feature::ToolAccess, on)),
     Key::flag("toolCalling", |pages, on| pages.set(Feature::ToolCalling, on)),
     Key::flag("agentRuns", |pages, on| pages.set(Feature::AgentRuns, on)),
+    Key::flag("browserInteraction", |pages, on| pages.set(Feature::BrowserInteraction, on)),
+    Key::flag("screenshots", |pages, on| pages.set(Feature::Screenshots, on)),
+    Key::flag("browserControl", |pages, on| pages.set(Feature::BrowserControl, on)),
 ];
 
 const METRICS: &[Key<HostConfig>] = &[

@@ -13,11 +13,25 @@ pub enum Feature {
     ToolCalling,
     /// Runs of the agent, and sessions for them.
     AgentRuns,
+    /// Reading and acting in the page's own tab.
+    BrowserInteraction,
+    /// Pictures of tabs.
+    Screenshots,
+    /// Leading tabs to other addresses, and opening them.
+    BrowserControl,
 }
 
 impl Feature {
     /// All of them, in the order of the file.
-    pub const ALL: [Self; 4] = [Self::TextGeneration, Self::ToolAccess, Self::ToolCalling, Self::AgentRuns];
+    pub const ALL: [Self; 7] = [
+        Self::TextGeneration,
+        Self::ToolAccess,
+        Self::ToolCalling,
+        Self::AgentRuns,
+        Self::BrowserInteraction,
+        Self::Screenshots,
+        Self::BrowserControl,
+    ];
 
     /// Its word in the file and on the wire.
     #[must_use]
@@ -27,6 +41,9 @@ impl Feature {
             Self::ToolAccess => "toolAccess",
             Self::ToolCalling => "toolCalling",
             Self::AgentRuns => "agentRuns",
+            Self::BrowserInteraction => "browserInteraction",
+            Self::Screenshots => "screenshots",
+            Self::BrowserControl => "browserControl",
         }
     }
 }

@@ -31,6 +31,7 @@ mod news;
 mod note;
 mod offered;
 mod origin_refusals;
+mod page_acts;
 mod page_search;
 mod permissions;
 mod pinned;

@@ -221,6 +221,7 @@ impl<'a> RequestContext<'a> {
             HostRequest::HostGrantPermission(message) => grants::grant(router, client, message).await,
             HostRequest::HostRevokePermission(message) => grants::revoke(router, client, message).await,
             HostRequest::HostCheckPermission(message) => grants::check(router, client, &message),
+            HostRequest::HostBeginPageAct(message) => grants::begin_act(router, client, &message).await,
             HostRequest::HostGetPermissions(message) => grants::of_origin(router, client, &message).await,
             HostRequest::HostListAllPermissions(message) => grants::all(router, client, &message),
             HostRequest::HostExpireTabGrants(message) => grants::expire_tab(router, client, &message),

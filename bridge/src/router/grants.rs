@@ -6,9 +6,10 @@ use std::rc::Rc;
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{
-    HostCheckPermission, HostCheckPermissionResult, HostExpireTabGrants, HostExpireTabGrantsResult,
-    HostGetPermissions, HostGetPermissionsResult, HostGrantPermission, HostGrantPermissionResult,
-    HostListAllPermissions, HostListAllPermissionsResult, HostRevokePermission, HostRevokePermissionResult,
+    HostBeginPageAct, HostBeginPageActResult, HostCheckPermission, HostCheckPermissionResult,
+    HostExpireTabGrants, HostExpireTabGrantsResult, HostGetPermissions, HostGetPermissionsResult,
+    HostGrantPermission, HostGrantPermissionResult, HostListAllPermissions, HostListAllPermissionsResult,
+    HostRevokePermission, HostRevokePermissionResult,
 };
 use harbor_ipc_proto::codes::Code;
 use harbor_policy::grants::{GrantType, Key, NewGrant, Tab};
@@ -37,6 +38,7 @@ pub(super) async fn grant(router: &Rc<Router>, client: &Rc<Client>, message: Hos
     if grant_type != GrantType::AllowOnce && message.expires_at.is_some() {
         return Err(invalid("expires_at", "no value: only ALLOW_ONCE ends after a time"));
     }
+    has_effect(&message.scope)?;
     let wish = RequestedGrant {
         key: key(&asker, &message.scope)?,
         grant: NewGrant { grant_type, tools, tab: asker.tab, lifetime_ms: None },
@@ -96,6 +98,17 @@ pub(super) fn check(router: &Router, client: &Client, message: &HostCheckPermiss
     })
 }
 
+pub(super) async fn begin_act(router: &Router, client: &Client, message: &HostBeginPageAct) -> Handled {
+    let sender = client.sender();
+    let asker = Asker::new(&sender, Some(&message.origin), message.profile.as_deref(), message.tab_id)?;
+    let act = &message.act;
+    if act.is_empty() || act.len() > 32 || !act.bytes().all(|byte| byte.is_ascii_alphabetic()) {
+        return Err(invalid("act", "a function of agent.browser: letters, at most 32"));
+    }
+    router.host.begin_page_act(&asker, parse_scope(&message.scope)?, act).await?;
+    reply(HostBeginPageActResult {})
+}
+
 pub(super) async fn of_origin(router: &Router, client: &Client, message: &HostGetPermissions) -> Handled {
     let asker = asker(client, &message.origin, &message.profile, message.tab_id)?;
     let profile = message.profile.as_ref().map(|_| &asker.profile);
@@ -147,6 +160,21 @@ fn parse_scope(text: &str) -> Result<Scope, ErrorBody> {
             .with("field", "scope")
             .with("expected", "a scope such as mcp:tools.call")
     })
+}
+
+/// Refuses what would allow nothing: whoever grants it expects something of it.
+fn has_effect(scope: &str) -> Result<(), ErrorBody> {
+    let scope = parse_scope(scope)?;
+    if scope.has_effect() {
+        return Ok(());
+    }
+    let names: Vec<_> = Scope::with_effect().map(Scope::as_str).collect();
+    let message = format!(
+        "field `scope`: this version of Harbor has nothing that {} would allow; it has {}",
+        scope.as_str(),
+        names.join(", ")
+    );
+    Err(ErrorBody::new(Code::InvalidParams, message).with("field", "scope").with("reason", "no_effect"))
 }
 
 fn parse_type(text: &str) -> Result<GrantType, ErrorBody> {

@@ -53,6 +53,7 @@ const READERS: { [event: string]: (line: Line) => Read | undefined } = {
   refused: (line) => ({ what: toolOf(line) || scopeOf(line), isTool: line["tool"] !== undefined, tone: "warn", ended: refusedWords(text(line["code"])) }),
   consent: (line) => ({ what: `Asked for ${toolsWords(texts(line["asked_tools"]))}`, ...consentEnd(text(line["outcome"])) }),
   chat: (line) => ({ what: `Asked the model ${text(line["model"]) ?? ""}`.trim(), isCall: false, ...chatEnd(line) }),
+  page_act: (line) => ({ what: `Used its tabs: ${text(line["tool"]) ?? ""}`, tone: "good", ended: "allowed" }),
   grant: (line) => ({ what: grantHead(line), tone: "idle", ended: grantWords(line), isGrant: true }),
   approvals_revoke: () => ({ what: "Answers about calls revoked", tone: "idle", ended: "by you", isGrant: true }),
   revoke: () => ({ what: "Access revoked", tone: "idle", ended: "by you", isGrant: true }),

@@ -363,6 +363,8 @@ define_sent! {
         /// The reason as a sentence; absent when the origin may.
         message: Option<String>,
     }
+    /// The page may.
+    "host_begin_page_act" HostBeginPageActResult {}
     /// The grants of the origin.
     "host_get_permissions" HostGetPermissionsResult {
         /// The origin in its canonical form.

@@ -59,6 +59,9 @@ textGeneration = true
 toolAccess = true
 toolCalling = true
 agentRuns = false
+browserInteraction = true
+screenshots = true
+browserControl = false
 
 [metrics]
 origins = true
@@ -175,7 +178,7 @@ fn every_key_is_read() {
         ..ServerLimits::default()
     };
     let pages = parsed(EVERYTHING).pages;
-    assert_eq!(Feature::ALL.map(|one| pages.has(one)), [true, true, true, false]);
+    assert_eq!(Feature::ALL.map(|one| pages.has(one)), [true, true, true, false, true, true, false]);
     assert_eq!(
         parsed(EVERYTHING),
         HostConfig {

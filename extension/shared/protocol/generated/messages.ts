@@ -662,6 +662,19 @@ export interface Requests {
     /** A tool, as `server/tool`, that the grant must cover. */
     tool_name?: string;
   };
+  /** Asks whether a page may do something in a tab now, and writes down that it does. Nothing else about it is told. */
+  host_begin_page_act: {
+    /** The page's origin. */
+    origin: string;
+    /** As in `host_grant_permission`. */
+    profile?: string;
+    /** The tab that asks. */
+    tab_id?: number;
+    /** The scope that it takes, `browser:…`. */
+    scope: string;
+    /** The function of `agent.browser`, such as `click`: letters, at most 32. */
+    act: string;
+  };
   /** Lists the grants of one origin. */
   host_get_permissions: {
     /** As in `host_check_permission`. */
@@ -1744,6 +1757,8 @@ export interface Replies {
     /** The reason as a sentence; absent when the origin may. */
     message?: string;
   };
+  /** The page may. */
+  host_begin_page_act: Record<never, never>;
   /** The grants of the origin. */
   host_get_permissions: {
     /** The origin in its canonical form. */

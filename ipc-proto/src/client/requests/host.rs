@@ -51,6 +51,19 @@ define_requests! {
         /// A tool, as `server/tool`, that the grant must cover.
         tool_name: Option<String>,
     }
+    /// Asks whether a page may do something in a tab now, and writes down that it does. Nothing else about it is told.
+    "host_begin_page_act" HostBeginPageAct -> HostBeginPageActResult {
+        /// The page's origin.
+        origin: String,
+        /// As in `host_grant_permission`.
+        profile: Option<String>,
+        /// The tab that asks.
+        tab_id: Option<u64>,
+        /// The scope that it takes, `browser:…`.
+        scope: String,
+        /// The function of `agent.browser`, such as `click`: letters, at most 32.
+        act: String,
+    }
     /// Lists the grants of one origin.
     "host_get_permissions" HostGetPermissions -> HostGetPermissionsResult {
         /// As in `host_check_permission`.

@@ -83,6 +83,51 @@ fn each_grant_is_for_its_scope_only() {
 }
 
 #[test]
+fn a_scope_that_allows_nothing_is_not_granted() {
+    let home = Home::new();
+    let bridge = Bridge::start(&home);
+    let site = bridge.speaking_for(SITE);
+    for scope in ["chat:open", "web:fetch", "agents:invoke", "mcp:servers.register"] {
+        for grant_type in [ONCE, ALWAYS, DENY] {
+            let fields = json!({"scope": scope, "grant_type": grant_type});
+            let error = site.ask("host_grant_permission", &fields).unwrap_err();
+            let told = (error.code.as_str(), &error.details["reason"]);
+            assert_eq!(told, ("invalid_params", &json!("no_effect")), "{scope}");
+        }
+    }
+    assert!(site.grants().is_empty());
+}
+
+#[test]
+fn what_a_page_does_in_tabs_needs_its_grant_and_the_switch_and_is_written_down() {
+    let home = Home::new();
+    home.configure("[pages]\nscreenshots = false\n");
+    let bridge = Bridge::start(&home);
+    let site = bridge.speaking_for(SITE);
+    let act = |scope: &str, act: &str| {
+        let begun = site.ask("host_begin_page_act", &json!({"scope": scope, "act": act}));
+        begun.map_or_else(|error| error.code, |_| "ok".to_owned())
+    };
+    const READ: &str = "browser:activeTab.read";
+    assert_eq!(act(READ, "readability"), "ERR_SCOPE_REQUIRED");
+    site.grant(READ, ALWAYS, &json!({}));
+    site.grant("browser:tabs.create", ALWAYS, &json!({}));
+    assert_eq!(act(READ, "readability"), "ok");
+    assert_eq!(act("browser:tabs.create", "getHtml"), "ok");
+    assert_eq!(act("browser:tabs.create", "screenshot"), "ERR_FEATURE_DISABLED");
+    assert_eq!(act("browser:activeTab.interact", "click"), "ERR_SCOPE_REQUIRED", "another scope");
+    for wrong in ["", "a b", "x/y", &"x".repeat(33)] {
+        assert_eq!(act(READ, wrong), "invalid_params", "{wrong:?}");
+    }
+    assert_eq!(act(CALL, "click"), "invalid_params", "no scope of tabs");
+    let lines = bridge.audit(&json!({"origin": SITE})).into_iter();
+    let acts: Vec<_> = lines.filter(|line| line["event"] == "page_act").collect();
+    assert_eq!((acts.len(), &acts[0]["tool"]), (2, &json!("readability")), "{acts:?}");
+    site.grant(READ, DENY, &json!({}));
+    assert_eq!(act(READ, "readability"), "ERR_PERMISSION_DENIED");
+}
+
+#[test]
 fn a_deny_wins_over_what_is_allowed_before_and_after_it() {
     let home = Home::new();
     let bridge = bridge_with_server(&home);
