@@ -9,6 +9,7 @@
 import { leavesOf, mayReadSite, mayUsePages, tabOf } from "../shared/browser/tabs.ts";
 import type { NativeClient } from "../shared/native/client.ts";
 import { type BrowserScope, type BrowserWish, neededFor } from "../shared/protocol/in_tabs.ts";
+import { placeOf } from "../shared/origins/profile.ts";
 import { CodedError } from "../shared/protocol/codes.ts";
 import type { Asker } from "../shared/protocol/peer.ts";
 import { DeniedError, ToolError } from "./browser/call.ts";
@@ -101,11 +102,12 @@ const unavailable = (scope: BrowserScope): CodedError =>
   new CodedError("ERR_SCOPE_REQUIRED", `${scope} is unavailable: the browser does not let Harbor use this site. requestPermissions asks for that, too, at a click`);
 
 /** The tab that is meant: the page's own, or one that its origin has opened. Of others nobody learns whether they are there. */
-async function tabFor({ opened }: BrowserParts, { origin, tab, tabId, act }: BrowserRequest): Promise<number> {
+async function tabFor({ opened }: BrowserParts, request: BrowserRequest): Promise<number> {
+  const { tab, tabId, act } = request;
   if (tabId === undefined || (tabId === tab && act === "tabsGet")) return tab;
   // What it takes to open tabs is not what it takes there.
   if (tabId === tab) throw new CodedError("ERR_PERMISSION_DENIED", "this is the page's own tab: use activeTab");
-  if (!(await opened.of(origin)).includes(tabId) || (await tabOf(tabId)) === undefined) throw new CodedError("ERR_PERMISSION_DENIED", "this site has no such tab: it is none that it opened, or closed");
+  if (!(await opened.of(placeOf(request))).includes(tabId) || (await tabOf(tabId)) === undefined) throw new CodedError("ERR_PERMISSION_DENIED", "this site has no such tab: it is none that it opened, or closed");
   return tabId;
 }
 

@@ -71,7 +71,7 @@ export function handlerFor(
   const clicks = new Clicks();
   const about = new Known();
   const asks = new Asks();
-  const asker: Asker = { origin: page.origin, tab: page.tab };
+  const asker = askerOf(page);
   return async (type, payload, context) => {
     const { signal } = context;
     const now = await flags();
@@ -116,12 +116,14 @@ export function handlerFor(
   };
 }
 
+const askerOf = ({ origin, tab, profile }: Document): Asker => ({ origin, tab, ...(profile === undefined ? {} : { profile }) });
+
 /** Where nobody answers, or the person has switched it off here, there is no model. A frame cannot ask for one. */
 async function modelState(page: Document, harbor: Peer, flags: Flags, signal: AbortSignal): Promise<PageModelState> {
   if (!flags.textGeneration) return { state: "unavailable" };
-  const { origin, tab, frame, document } = page;
+  const { frame, document } = page;
   try {
-    const found = (await harbor.call("model_state", { origin, tab, document }, { signal })) as ModelState;
+    const found = (await harbor.call("model_state", { ...askerOf(page), document }, { signal })) as ModelState;
     return frame !== 0 && found.state.startsWith("download") ? { state: "unavailable", denied: true } : found;
   } catch (error) {
     if (isNobody(error)) return { state: "unavailable", alone: { code: error.code, message: error.message } };
@@ -136,8 +138,8 @@ const RECENT_MS = 2_000;
 class Known {
   #about: { off: string[]; at: number } | undefined;
 
-  async now(harbor: Peer, { origin, tab }: Asker, signal: AbortSignal): Promise<About> {
-    const about = (await harbor.call("about", { origin, tab }, { signal })) as About;
+  async now(harbor: Peer, asker: Asker, signal: AbortSignal): Promise<About> {
+    const about = (await harbor.call("about", { ...asker }, { signal })) as About;
     this.#about = { off: about.off, at: performance.now() };
     return about;
   }
@@ -159,7 +161,7 @@ interface Asking {
 }
 
 async function requestPermissions(request: PermissionsRequest, { harbor, flags, granted, clicks, about }: Asking, signal: AbortSignal): Promise<PermissionsAnswer> {
-  checkScopes(request.scopes, onIn(flags, await about.off(harbor, request, signal)));
+  checkScopes(request.scopes, onIn(flags, await about.off(harbor, { origin: request.origin, tab: request.tab }, signal)));
   const { gesture, none } = clicks.forQuestion(request.gesture);
   const { asked, ...answer } = (await harbor.call("request_permissions", { ...request, gesture }, { signal })) as AskedAnswer;
   if (!asked) none();
@@ -171,10 +173,9 @@ async function requestPermissions(request: PermissionsRequest, { harbor, flags, 
 function permissionsRequest(page: Document, payload: Fields, flags: Flags): PermissionsRequest {
   // A frame may use what its origin was allowed. A person could not tell who asks.
   if (page.frame !== 0) throw new CodedError("ERR_PERMISSION_DENIED", "a frame inside a page may not ask; its top page may");
-  const { origin, tab, document } = page;
   const wish = parseWish(payload);
   checkScopes(wish.scopes, flags);
-  return { origin, tab, document, gesture: parseGesture(payload["gesture"]), ...wish };
+  return { ...askerOf(page), document: page.document, gesture: parseGesture(payload["gesture"]), ...wish };
 }
 
 /** What a run with the page's own tools works with. */

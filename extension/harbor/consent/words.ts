@@ -4,6 +4,7 @@
 
 import type { Approval, ApprovalField } from "../../shared/protocol/generated/messages.ts";
 import { isPageOrigin } from "../../shared/origins/origin.ts";
+import { profileWords } from "../../shared/origins/profile.ts";
 import { BROWSER_SCOPES, type BrowserScope } from "../../shared/protocol/in_tabs.ts";
 import { type Scope, isOfTools } from "../../shared/protocol/peer.ts";
 import type { AskedModel, AskedServer, QuestionView } from "../own.ts";
@@ -154,7 +155,7 @@ function callWords({ who, reason, tool }: Approval): string {
 }
 
 /** What allowing means. */
-export function meansWords({ origin, scopes, call, site, power }: Pick<QuestionView, "scopes" | "call" | "site" | "power"> & { origin?: string }): string {
+export function meansWords({ origin, profile, scopes, call, site, power }: Pick<QuestionView, "scopes" | "call" | "site" | "power" | "profile"> & { origin?: string }): string {
   if (power === "logins") return "Cookies are your login: whoever has them needs no password, also where sites share one login. Your answer holds for this app on this site, until the browser or Harbor ends.";
   if (power === "bodies") return "Nothing is kept before your yes. Your answer holds for this app on this site, until the browser or Harbor ends.";
   if (power === "scripts") return "Your answer holds for this app on this site, until the browser or Harbor ends. Where its scripts have run, the page cannot use Harbor until it is loaded anew.";
@@ -169,6 +170,7 @@ export function meansWords({ origin, scopes, call, site, power }: Pick<QuestionV
     runs || scopes.includes("model:tools") ? `${who} may run the ticked tools with any data. ${sees}` : scopes.some(isOfTools) ? "The site sees which of these tools you have and what they say about themselves." : undefined,
     browserScopes(scopes).length > 0 ? "Harbor acts for the site in the site's own pages only, and leaves password, code and card fields alone." : undefined,
     scopes.includes("model:list") ? "The site sees the names of your models and of who runs them." : undefined,
+    profile === undefined ? undefined : `Your answer holds in ${profileWords(profile)} of your browser alone.`,
   ].flatMap((words) => words ?? []).join(" ");
 }
 

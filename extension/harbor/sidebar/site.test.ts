@@ -7,7 +7,7 @@ import { Badge } from "../badge.ts";
 import { parseSite } from "../beside.ts";
 import { activitiesOf, activityOf, callsSince, whoWords } from "./activity.ts";
 import { parseTokens, shareOf, shareWords, usesModels } from "./budget.ts";
-import { accessBy, accessOf, accessWords, shortWords } from "./site.ts";
+import { accessBy, accessOf, accessWords, grantsOf, shortWords } from "./site.ts";
 
 const SITE = { origin: "https://a.example", tab: 3 };
 const grant = (more: object = {}) => ({ origin: SITE.origin, profile: "default", scope: "mcp:tools.call", grant_type: "ALLOW_ONCE", created_at: 0, ...more }) as Grant;
@@ -47,13 +47,16 @@ test("a model is said beside the tools, and what it may use", () => {
 });
 
 test("what is of another tab, page or profile does not count, and a denial holds over the rest", () => {
+  const inContainer = { ...SITE, profile: "container:x" };
+  assert.deepEqual([grantsOf(inContainer, [grant()]).length, grantsOf(inContainer, [grant({ profile: "container:x" })]).length], [0, 1]);
   for (const other of [{ tab_id: 4 }, { origin: "https://b.example" }, { profile: "work" }]) assert.equal(words(grant(other)), "No access to your tools");
   assert.equal(words(grant(), grant({ grant_type: "DENY" })), "Blocked: it can't ask for your tools");
 });
 
 test("what another extension says of a page is read with care", () => {
   assert.deepEqual(parseSite({ site: SITE }), SITE);
-  for (const wrong of [undefined, null, {}, { site: { origin: "file://", tab: 1 } }, { site: { origin: SITE.origin, tab: "3" } }]) assert.equal(parseSite(wrong), undefined);
+  assert.deepEqual(parseSite({ site: { ...SITE, profile: "container:firefox-container-2" } }), { ...SITE, profile: "container:firefox-container-2" });
+  for (const wrong of [undefined, null, {}, { site: { origin: "file://", tab: 1 } }, { site: { origin: SITE.origin, tab: "3" } }, { site: { ...SITE, profile: "default" } }]) assert.equal(parseSite(wrong), undefined);
 });
 
 test("the button is marked while the page that is shown has access, and nobody is asked while nothing is granted", async () => {

@@ -107,9 +107,9 @@ export function onPermissions(listener: () => void): void {
   chrome.permissions.onRemoved.addListener(listener);
 }
 
-/** A tab behind the others, in the window that the person uses. */
-export async function openBehind(url: string): Promise<TabView> {
-  return viewOf(await chrome.tabs.create({ url, active: false }));
+/** A tab behind the others, in the window that the person uses. `beside`: it belongs to that one, whose container it has in Firefox. */
+export async function openBehind(url: string, beside?: number): Promise<TabView> {
+  return viewOf(await chrome.tabs.create({ url, active: false, ...(beside === undefined ? {} : { openerTabId: beside }) }));
 }
 
 /** The tab, if it is there. */

@@ -5,6 +5,7 @@
 
 import type { Fields } from "../ports/wire.ts";
 import { isPageOrigin } from "../origins/origin.ts";
+import { isProfile } from "../origins/profile.ts";
 import { BROWSER_SCOPES, type BrowserWish, parseBrowser } from "./in_tabs.ts";
 import { CodedError } from "./codes.ts";
 import type { ToolDescriptor } from "./generated/messages.ts";
@@ -44,6 +45,8 @@ export type GrantWord = "granted-once" | "granted-always" | "denied" | "not-gran
 export interface Asker {
   origin: string;
   tab: number;
+  /** The profile of the browser that it is in; absent: the default one. */
+  profile?: string;
 }
 
 export interface PermissionsRequest extends Asker {
@@ -150,7 +153,7 @@ const MAX_TOOL = 256;
 
 /** Reads a request; throws ERR_INVALID_REQUEST. */
 export function parsePeerRequest(type: string, fields: Fields): PeerRequest {
-  const asker = { origin: origin(fields["origin"]), tab: tab(fields["tab"]) };
+  const asker: Asker = { origin: origin(fields["origin"]), tab: tab(fields["tab"]), ...profile(fields["profile"]) };
   switch (type) {
     case "permissions":
     case "about":
@@ -265,6 +268,12 @@ function document_(value: unknown): string {
 function tab(value: unknown): number {
   if (typeof value !== "number" || !Number.isSafeInteger(value) || value < 0) throw wrong("tab", "a tab's id");
   return value;
+}
+
+function profile(value: unknown): { profile?: string } {
+  if (value === undefined) return {};
+  if (!isProfile(value)) throw wrong("profile", "the name of a container");
+  return { profile: value };
 }
 
 function wrong(field: string, expected: string): CodedError {
