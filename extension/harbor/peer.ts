@@ -170,7 +170,7 @@ async function requestPermissions(parts: Parts, wish: PermissionsRequest, signal
       if (await isSettledNow(parts, wish)) return "settled";
       const { origin, profile, reason, scopes, tools } = wish;
       const ofTools = scopes.some(isOfTools);
-      const onlyTools = scopes.every(isOfTools);
+      const onlyTools = scopes.every((scope) => isOfTools(scope) || scope === "mcp:server.connect");
       const [before, seconds, lack, model] = await Promise.all([
         beforeOf(parts, wish),
         onceSeconds(bridge),
@@ -187,7 +187,7 @@ async function requestPermissions(parts: Parts, wish: PermissionsRequest, signal
       if (tools !== undefined && onlyTools && found.servers.every((server) => server.tools.length === 0)) throw notHere(tools);
       const first = view(found);
       // What is not here cannot be allowed, and there is nothing else to say yes to.
-      return tools !== undefined && onlyTools && shown.every(isAllowed) ? "settled" : first;
+      return tools !== undefined && scopes.every(isOfTools) && shown.every(isAllowed) ? "settled" : first;
     };
     const asks: Matter["prepare"] = async (changed) => {
       const view = await prepare(changed);

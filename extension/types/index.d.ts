@@ -10,7 +10,7 @@ export interface HarborError extends Error {
   details?: unknown;
 }
 
-export type Scope = "mcp:tools.list" | "mcp:tools.call" | "model:prompt" | "model:tools" | "model:list" | "browser:activeTab.read" | "browser:activeTab.interact" | "browser:activeTab.screenshot" | "browser:navigate" | "browser:tabs.read" | "browser:tabs.create";
+export type Scope = "mcp:tools.list" | "mcp:tools.call" | "mcp:server.connect" | "model:prompt" | "model:tools" | "model:list" | "browser:activeTab.read" | "browser:activeTab.interact" | "browser:activeTab.screenshot" | "browser:navigate" | "browser:tabs.read" | "browser:tabs.create";
 export type GrantWord = "granted-once" | "granted-always" | "denied" | "not-granted" | "unavailable";
 
 export interface Permissions {
@@ -18,6 +18,13 @@ export interface Permissions {
   scopes: { [scope in Scope]: GrantWord };
   /** The tools that calls are allowed for; all when absent. */
   allowedTools?: string[];
+}
+
+/** What `requestPermissions` gives. */
+export interface AskedPermissions extends Permissions {
+  /** Whether all that was asked for is allowed. */
+  granted: boolean;
+  scopes: { [scope in Scope]: GrantWord } & { [other: string]: GrantWord };
 }
 
 export interface Capabilities {
@@ -196,7 +203,8 @@ export interface AgentBrowser {
 }
 
 export interface Agent {
-  requestPermissions(wish: { scopes: Scope[]; reason?: string; tools?: string[] }): Promise<Permissions & { granted: boolean }>;
+  /** The person is asked for the scopes that there are. Another name, and what is switched off, is `unavailable` in the answer. */
+  requestPermissions(wish: { scopes: (Scope | (string & {}))[]; reason?: string; tools?: string[] }): Promise<AskedPermissions>;
   readonly permissions: { list(): Promise<Permissions> };
   capabilities(): Promise<Capabilities>;
   readonly tools: {

@@ -18,9 +18,9 @@ import {
   type ListAnswer,
   type ModelState,
   type PermissionsAnswer,
-  type PermissionsRequest,
   type PermissionsView,
   type Scope,
+  isScope,
   parseCall,
   parseGesture,
   parsePrompt,
@@ -29,7 +29,7 @@ import {
 import { Clicks } from "./clicks.ts";
 import { Asks, OwnRun } from "./own_runs.ts";
 import { parseAnswer, parseOwn, parseRun, parseSession, parseSessionId } from "../shared/protocol/runs.ts";
-import { FLAG_NAMES, type Flags, NOT_HERE, checkFlags, checkScopes } from "./flags.ts";
+import { FLAG_NAMES, type Flags, NOT_HERE, checkFlags, scopesOn } from "./flags.ts";
 
 /** What `capabilities()` says. */
 export interface Capabilities {
@@ -78,7 +78,7 @@ export function handlerFor(
     checkFlags(type, payload, now);
     switch (type) {
       case "request_permissions":
-        return requestPermissions(permissionsRequest(page, payload, now), { harbor, flags: now, granted, clicks, about }, signal);
+        return requestPermissions(page, payload, { harbor, flags: now, granted, clicks, about }, signal);
       case "permissions":
       case "list":
         return harbor.call(type, { ...asker }, { signal });
@@ -160,22 +160,34 @@ interface Asking {
   about: Known;
 }
 
-async function requestPermissions(request: PermissionsRequest, { harbor, flags, granted, clicks, about }: Asking, signal: AbortSignal): Promise<PermissionsAnswer> {
-  checkScopes(request.scopes, onIn(flags, await about.off(harbor, { origin: request.origin, tab: request.tab }, signal)));
-  const { gesture, none } = clicks.forQuestion(request.gesture);
-  const { asked, ...answer } = (await harbor.call("request_permissions", { ...request, gesture }, { signal })) as AskedAnswer;
+async function requestPermissions(page: Document, payload: Fields, parts: Asking, signal: AbortSignal): Promise<PermissionsAnswer> {
+  // A frame may use what its origin was allowed. A person could not tell who asks.
+  if (page.frame !== 0) throw new CodedError("ERR_PERMISSION_DENIED", "a frame inside a page may not ask; its top page may");
+  const { harbor, flags, about } = parts;
+  const asker = askerOf(page);
+  const { scopes: names, ...wish } = parseWish(payload);
+  const here = scopesOn(names.filter(isScope), flags);
+  // Nobody is asked for what does not exist.
+  if (here.length === 0) return without(names, (await harbor.call("permissions", { ...asker }, { signal })) as PermissionsView);
+  const scopes = scopesOn(here, onIn(flags, await about.off(harbor, asker, signal)));
+  const left = names.filter((name) => !scopes.some((scope) => scope === name));
+  const answer = await askPerson({ ...asker, document: page.document, ...wish, scopes }, parseGesture(payload["gesture"]), parts, signal);
+  return left.length === 0 ? answer : without(left, answer);
+}
+
+async function askPerson(wish: Asker & { document: string; scopes: Scope[] }, click: number, { harbor, granted, clicks }: Asking, signal: AbortSignal): Promise<PermissionsAnswer> {
+  const { gesture, none } = clicks.forQuestion(click);
+  const { asked, ...answer } = (await harbor.call("request_permissions", { ...wish, gesture }, { signal })) as AskedAnswer;
   if (!asked) none();
   // Before the page hears of it, so that frames which it makes then have the API.
-  if (answer.granted) await granted(request.origin);
+  if (answer.granted) await granted(wish.origin);
   return answer;
 }
 
-function permissionsRequest(page: Document, payload: Fields, flags: Flags): PermissionsRequest {
-  // A frame may use what its origin was allowed. A person could not tell who asks.
-  if (page.frame !== 0) throw new CodedError("ERR_PERMISSION_DENIED", "a frame inside a page may not ask; its top page may");
-  const wish = parseWish(payload);
-  checkScopes(wish.scopes, flags);
-  return { ...askerOf(page), document: page.document, gesture: parseGesture(payload["gesture"]), ...wish };
+/** An answer that says of each of these names that nobody can allow it now. */
+function without(names: string[], { scopes, ...view }: PermissionsView): PermissionsAnswer {
+  const words = names.map((name) => [name, "unavailable"]);
+  return { ...view, granted: false, scopes: Object.fromEntries([...Object.entries(scopes), ...words]) as PermissionsView["scopes"] };
 }
 
 /** What a run with the page's own tools works with. */

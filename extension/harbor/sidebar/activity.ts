@@ -4,8 +4,9 @@
 // an end that the line does not say.
 
 import { isFields } from "../../shared/ports/wire.ts";
+import { isScope } from "../../shared/protocol/peer.ts";
 import { hostOf } from "./site.ts";
-import { type Tone, count } from "./words.ts";
+import { type Tone, count, scopeWords } from "./words.ts";
 
 export interface Activity {
   at: number;
@@ -132,8 +133,7 @@ function grantHead({ grant_type, scope, allowed_tools: tools }: Line): string {
   const ofModels = OF_MODELS[name]?.[at];
   if (ofModels !== undefined) return ofModels;
   const ofTools = OF_TOOLS[name]?.[at];
-  // Nothing here has this scope: it gives, or takes, nothing.
-  if (ofTools === undefined) return `${at === 1 ? "Blocked" : "Allowed"}: ${name}`;
+  if (ofTools === undefined) return `${at === 1 ? "Blocked" : "Allowed"}: ${scopeWords(name)}`;
   if (at === 1) return ofTools;
   return `${ofTools} ${isEmpty(tools) ? "no tools" : "tools"}`;
 }
@@ -145,7 +145,7 @@ function grantWords(line: Line): string {
   const how = line["grant_type"] === "ALLOW_ALWAYS" ? "always" : "for a limited time";
   const scope = text(line["scope"]) ?? USE;
   if (scope in OF_MODELS) return how;
-  if (!(scope in OF_TOOLS)) return `${how}, and gives nothing`;
+  if (!(scope in OF_TOOLS)) return isScope(scope) ? how : `${how}, and gives nothing`;
   if (isEmpty(line["allowed_tools"])) return how;
   const tools = line["allowed_tools"] === undefined ? "all tools" : toolsWords(texts(line["allowed_tools"]));
   return `${tools}, ${how}`;

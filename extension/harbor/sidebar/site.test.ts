@@ -113,6 +113,8 @@ test("a grant of nothing is not told as one of tools", () => {
   assert.deepEqual(told("mcp:tools.list", { allowed_tools: ["a/x"] }), ["Allowed to see tools", "a/x, always"]);
   assert.deepEqual(told("agents:remote"), ["Allowed: agents:remote", "always, and gives nothing"]);
   assert.deepEqual(told("agents:remote", { grant_type: "DENY" }), ["Blocked: agents:remote", "until you unblock it"]);
+  assert.deepEqual(told("browser:activeTab.read"), ["Allowed: Read its own page", "always"]);
+  assert.deepEqual(told("mcp:server.connect", { grant_type: "DENY" }), ["Blocked: Start servers of its tools", "until you unblock it"]);
   assert.deepEqual(told("model:prompt"), ["Allowed to use your language model", "always"]);
 });
 

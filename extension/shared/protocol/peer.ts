@@ -29,8 +29,11 @@ export interface GrantsMessage {
 }
 
 /** What a page can be allowed in this version. */
-export const SCOPES = ["mcp:tools.list", "mcp:tools.call", "model:prompt", "model:tools", "model:list", ...BROWSER_SCOPES] as const;
+export const SCOPES = ["mcp:tools.list", "mcp:tools.call", "mcp:server.connect", "model:prompt", "model:tools", "model:list", ...BROWSER_SCOPES] as const;
 export type Scope = (typeof SCOPES)[number];
+
+/** Whether there is such a scope. Pages ask for others, too: some are of other versions, some of nobody. */
+export const isScope = (name: string): name is Scope => SCOPES.some((scope) => scope === name);
 
 /** Whether what this allows is limited to tools. */
 export const isOfTools = (scope: Scope): boolean => scope === "mcp:tools.list" || scope === "mcp:tools.call";
@@ -38,7 +41,7 @@ export const isOfTools = (scope: Scope): boolean => scope === "mcp:tools.list" |
 /** Whether it is about models. */
 export const isOfModels = (scope: Scope): boolean => scope.startsWith("model:");
 
-/** How a page learns what it may. unavailable: granted, and the browser does not let Harbor do it. */
+/** How a page learns what it may. unavailable: granted, and the browser does not let Harbor do it; or asked for, and nothing to be had now. */
 export type GrantWord = "granted-once" | "granted-always" | "denied" | "not-granted" | "unavailable";
 
 /** The document that asks. */
@@ -49,15 +52,21 @@ export interface Asker {
   profile?: string;
 }
 
-export interface PermissionsRequest extends Asker {
+/** What a page asks to be allowed, as it came from the page. */
+export interface PageWish {
+  /** Names, of which each may be one of a scope or not. */
+  scopes: string[];
+  reason?: string;
+  /** `server/tool` or `server/*`. */
+  tools?: string[];
+}
+
+export interface PermissionsRequest extends Asker, PageWish {
   /** The document's id. After three denials, only another document may ask. */
   document: string;
   /** Which of the person's clicks and keys in it this follows: each opens one question at most. 0: none. */
   gesture: number;
   scopes: Scope[];
-  reason?: string;
-  /** `server/tool` or `server/*`. */
-  tools?: string[];
 }
 
 export interface CallRequest extends Asker {
@@ -148,6 +157,8 @@ export interface AskedAnswer extends PermissionsAnswer {
 export type ListAnswer = ToolDescriptor[];
 
 export const MAX_REASON = 5_000;
+const MAX_SCOPES = 64;
+const MAX_SCOPE = 64;
 const MAX_TOOLS = 64;
 const MAX_TOOL = 256;
 
@@ -178,16 +189,19 @@ export function parsePeerRequest(type: string, fields: Fields): PeerRequest {
       return { type, ...asker, ...parsePrompt(fields) };
     case "browser":
       return { type, ...asker, ...parseBrowser(fields) };
-    case "request_permissions":
-      return { type, ...asker, document: document_(fields["document"]), gesture: parseGesture(fields["gesture"]), ...parseWish(fields) };
+    case "request_permissions": {
+      const { scopes, ...wish } = parseWish(fields);
+      if (!scopes.every(isScope)) throw wrong("scopes", `an array of at least one of ${SCOPES.join(", ")}`);
+      return { type, ...asker, document: document_(fields["document"]), gesture: parseGesture(fields["gesture"]), ...wish, scopes };
+    }
     default:
       throw new CodedError("ERR_INVALID_REQUEST", "there is no request of this type");
   }
 }
 
 /** What a page asks to be allowed, as it came from the page. */
-export function parseWish({ scopes, reason, tools }: Fields): Pick<PermissionsRequest, "scopes" | "reason" | "tools"> {
-  const wish: Pick<PermissionsRequest, "scopes" | "reason" | "tools"> = { scopes: parseScopes(scopes) };
+export function parseWish({ scopes, reason, tools }: Fields): PageWish {
+  const wish: PageWish = { scopes: parseScopes(scopes) };
   if (reason !== undefined) {
     if (typeof reason !== "string") throw wrong("reason", "a text");
     if (reason.length > MAX_REASON) throw wrong("reason", `a text of at most ${MAX_REASON} characters`);
@@ -232,10 +246,11 @@ export function parsePageRequest(type: PageRequestType, fields: Fields): Fields 
   return {};
 }
 
-function parseScopes(value: unknown): Scope[] {
-  const known = (scope: unknown): scope is Scope => SCOPES.some((one) => one === scope);
-  const expected = `an array of at least one of ${SCOPES.join(", ")}`;
-  if (!Array.isArray(value) || value.length === 0 || value.length > 16 || !value.every(known)) throw wrong("scopes", expected);
+function parseScopes(value: unknown): string[] {
+  const isName = (scope: unknown): scope is string => typeof scope === "string" && scope !== "" && scope.length <= MAX_SCOPE;
+  if (!Array.isArray(value) || value.length === 0 || value.length > MAX_SCOPES || !value.every(isName)) {
+    throw wrong("scopes", `an array of 1 to ${MAX_SCOPES} names of scopes`);
+  }
   return [...new Set(value)];
 }
 
