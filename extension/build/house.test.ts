@@ -6,7 +6,7 @@ import { basename, join } from "node:path";
 import { test } from "node:test";
 import { build } from "esbuild";
 import { BROWSERS, EXTENSIONS, chromiumId, manifest } from "./manifest.mjs";
-import { MOST, SCRIPTS, optionsOf } from "./scripts.mjs";
+import { INNER, MOST, SCRIPTS, optionsOf } from "./scripts.mjs";
 
 const ROOMS = ["build", "e2e", "harbor", "mock", "shared", "types", "web-agents-api"];
 const files = ROOMS.flatMap((room) => readdirSync(join(__ROOT__, room), { recursive: true }).map((file) => `${room}/${file}`))
@@ -69,6 +69,16 @@ test("what each page loads is small, as it is sent", async () => {
       const bytes = outputFiles.find(({ path }) => basename(path) === name)?.contents.length ?? Infinity;
       assert.ok(bytes <= most, `${name} for ${browser}: ${bytes} bytes, ${most} may be`);
     }
+  }
+});
+
+test("a member that is sent by another name is none that a page or a message has", () => {
+  const seen = files.find(({ file }) => file === "types/index.d.ts")?.text ?? "";
+  // In quotes it keeps its name: then one thing would have two.
+  const quoting = code.filter(({ file }) => /^(web-agents-api\/(page|carrier|content|forms)|shared\/(protocol|ports))/.test(file) && !file.includes("/generated/"));
+  for (const name of INNER) {
+    assert.doesNotMatch(seen, new RegExp(`^ .*\\b${name}\\??[:(]`, "m"), name);
+    for (const { file, text } of quoting) assert.ok(!text.includes(`"${name}"`), `${file}: ${name}`);
   }
 });
 

@@ -39,6 +39,26 @@ test("who asks is what the browser said, whatever the page says", async () => {
   ]);
 });
 
+test("what is wrong in a request goes no further", async () => {
+  const { seen, ask } = played({}, { browserInteraction: true });
+  const wrong: [string, object][] = [
+    ["call", { tool: "everything/echo", args: JSON.stringify({ message: "x".repeat(300_000) }) }],
+    ["call", { tool: 7, args: ["{}"] }],
+    ["call", { tool: "__proto__/x", args: '{"__proto__": {"a": 1}}' }],
+    ["call", { tool: "everything/echo", args: `{"a":${"[".repeat(100_000)}${"]".repeat(100_000)}}` }],
+    ["call", { tool: "everything/\ud800", args: "{}" }],
+    ["prompt", { body: null }],
+    ["prompt", { body: "x".repeat(900_001) }],
+    ["browser", { act: "fill", selector: "#a", value: true }],
+    ["run", { task: " " }],
+    ["run", { task: "x", own: 1 }],
+    ["session_create", { llm: "x" }],
+    ["session_get", {}],
+  ];
+  for (const [type, payload] of wrong) await assert.rejects(ask(type, payload), { code: "ERR_INVALID_REQUEST" }, JSON.stringify([type, payload]).slice(0, 80));
+  assert.deepEqual(seen, []);
+});
+
 test("frames of an origin get the API before it hears that it is allowed something", async () => {
   const { granted, ask } = played({ request_permissions: { granted: true } });
   await ask("request_permissions", { scopes: ["mcp:tools.call"] });

@@ -87,7 +87,7 @@ export function handlerFor(
       case "call":
         return call(asker, harbor, payload, context);
       case "run":
-        if (typeof payload["own"] === "string") return ownRun(payload, payload["own"], { asker, harbor, flags: now, about, asks }, context);
+        if (payload["own"] !== undefined) return ownRun(payload, { asker, harbor, flags: now, about, asks }, context);
         return harbor.call(type, { ...asker, ...parseRun(payload) }, relayed(context));
       case "run_answer":
         return asks.answered(parseAnswer(payload));
@@ -199,8 +199,8 @@ interface OwnParts {
   asks: Asks;
 }
 
-async function ownRun(payload: Fields, own: string, { asker, harbor, flags, about, asks }: OwnParts, context: Context): Promise<unknown> {
-  const wish = { ...parseRun(payload), own: parseOwn(own) };
+async function ownRun(payload: Fields, { asker, harbor, flags, about, asks }: OwnParts, context: Context): Promise<unknown> {
+  const wish = { ...parseRun(payload), own: parseOwn(payload["own"]) };
   if (wish.tools !== undefined || wish.useAllTools === true || wish.requireCitations === true || wish.sessionId !== undefined) {
     throw new CodedError("ERR_INVALID_REQUEST", "a run with the page's own tools has no others, no session and no citations");
   }

@@ -9,8 +9,8 @@ import { isProfile } from "../origins/profile.ts";
 import { BROWSER_SCOPES, type BrowserWish, parseBrowser } from "./in_tabs.ts";
 import { CodedError } from "./codes.ts";
 import type { ToolDescriptor } from "./generated/messages.ts";
-import { type RunWish, type SessionWish, parseJson, parseRun, parseSession, parseSessionId } from "./runs.ts";
-import { MAX_ARGS, MAX_DEPTH, MAX_PROMPT, type PageRequestType, isDeep, isTooLarge } from "./page.ts";
+import { type RunWish, type SessionWish, parseRun, parseSession, parseSessionId } from "./runs.ts";
+import { MAX_ARGS, MAX_DEPTH, MAX_PROMPT, isDeep, isTooLarge } from "./page.ts";
 
 /** The name of the port. */
 export const PEER_PORT = "web-agents-api";
@@ -231,19 +231,6 @@ export function parsePrompt({ body, stream }: Fields): Pick<PromptRequest, "body
   if (isTooLarge(body)) throw wrong("body", `a text of at most ${MAX_PROMPT} bytes`);
   if (isDeep(body)) throw wrong("body", `nested at most ${MAX_DEPTH} deep`);
   return { body, stream: stream === true };
-}
-
-/** The part of a page's message that is passed on: the fields of its type, checked and therefore bounded. */
-export function parsePageRequest(type: PageRequestType, fields: Fields): Fields {
-  if (type === "request_permissions") return { ...parseWish(fields) };
-  if (type === "call") return { ...parseCall(fields), progress: fields["progress"] === true };
-  if (type === "prompt") return { ...parsePrompt(fields) };
-  if (type === "browser") return { ...parseBrowser(fields) };
-  if (type === "run") return { ...parseRun(fields), ...(fields["own"] === undefined ? {} : { own: parseJson(fields["own"], "tools") }) };
-  if (type === "run_answer") return { ask: fields["ask"], answer: parseJson(fields["answer"], "answer") };
-  if (type === "session_create") return { ...parseSession(fields) };
-  if (type === "session_get" || type === "session_end") return parseSessionId(fields);
-  return {};
 }
 
 function parseScopes(value: unknown): string[] {
