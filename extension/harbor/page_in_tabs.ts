@@ -78,7 +78,10 @@ async function inTab(parts: BrowserParts, request: BrowserRequest, tab: number, 
   const where = { documents: documentsFor(parts, { origin, tab, isOwn }, signal), tab, origin };
   // What another site shows in it is not led away: it may have cut all ties with the page that opened it.
   if (act === "navigate" && !isOwn) await where.documents.run(tab, 0, "note", {});
+  // Its scope needs nothing of the browser's, and the browser tells where a tab goes to whoever may read the site.
+  if (act === "waitForNavigation" && !(await parts.permits.readSite(origin))) throw unavailable("browser:activeTab.read");
   const other = await ofTabs(parts, request, tab, signal);
+  if (act === "waitForNavigation") await check(parts, request, neededFor(request).scope);
   if (other.isDone) return other.value;
   // What a page has just had opened is on its way.
   if (!isOwn && !(await whenLoaded(tab, LOAD_MS, signal))) throw new CodedError("ERR_TOOL_TIMEOUT", `the page has not loaded within ${LOAD_MS / 1000} s`);

@@ -2,7 +2,7 @@
 //
 // Owns what a page learns of a tab: where it is only while it shows the page's own origin. Must never show a tab, or close one of the person's.
 
-import { type TabView, closeTabs, goTo, loadedAfter, openBehind, tabOf } from "../shared/browser/tabs.ts";
+import { type TabView, closeTabs, goTo, goesElsewhere, loadedAfter, openBehind, tabOf } from "../shared/browser/tabs.ts";
 import { placeOf } from "../shared/origins/profile.ts";
 import { CodedError } from "../shared/protocol/codes.ts";
 import { MOST_TABS } from "./opened_tabs.ts";
@@ -43,6 +43,8 @@ export async function ofTabs(parts: Parts, request: BrowserRequest, tab: number,
     case "waitForLoad":
       if (!(await whenLoaded(tab, LOAD_MS, signal))) throw late();
       return isDone();
+    case "waitForNavigation":
+      return isDone(await navigated(tab, request.timeout, signal));
     default:
       return { isDone: false };
   }
@@ -80,6 +82,13 @@ async function lead(parts: Parts, { origin, tab: own }: BrowserRequest, tab: num
   // With its own tab the page itself goes, and nobody waits.
   if (tab === own) return go();
   if (!(await loadedAfter(tab, go, LOAD_MS))) throw late();
+}
+
+/** Until the tab has gone elsewhere, and the page there is loaded. */
+async function navigated(tab: number, most: number, signal: AbortSignal): Promise<void> {
+  const end = performance.now() + most;
+  const isThere = (await goesElsewhere(tab, most, signal)) && (await whenLoaded(tab, end - performance.now(), signal));
+  if (!isThere) throw new CodedError("ERR_TOOL_TIMEOUT", `the tab went nowhere within ${most} ms`);
 }
 
 const late = (): CodedError => new CodedError("ERR_TOOL_TIMEOUT", `the page has not loaded within ${LOAD_MS / 1000} s`);

@@ -177,6 +177,8 @@ export interface AgentBrowser {
   };
   /** Leads the page's own tab elsewhere; the page ends with that. */
   navigate(url: string, options?: Stops): Promise<void>;
+  /** Until the page's own tab shows another address: 10 s, or `timeout` in milliseconds, 30,000 at most. Another document ends the page, and this. */
+  waitForNavigation(options?: Stops & { timeout?: number }): Promise<void>;
   readonly tabs: {
     list(options?: Stops): Promise<PageTab[]>;
     get(id: number, options?: Stops): Promise<PageTab>;
@@ -198,6 +200,8 @@ export interface AgentBrowser {
     screenshot(id: number, options?: Stops): Promise<string>;
     /** Until the page is there. It may go anywhere, and is led on and read only while it shows this origin. */
     navigate(id: number, url: string, options?: Stops): Promise<void>;
+    /** Until the tab has gone to another address, or is there after it began to; and the page is loaded. */
+    waitForNavigation(id: number, options?: Stops & { timeout?: number }): Promise<void>;
     waitForLoad(id: number, options?: Stops): Promise<void>;
   };
 }

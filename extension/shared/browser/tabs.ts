@@ -416,6 +416,28 @@ export async function loadedAfter(tabId: number, begin: () => Promise<void>, mos
   }
 }
 
+/**
+ * Waits until a tab goes elsewhere, or is on its way there already; false: it has not within so long. Where it is told of goes without a new
+ * document, only where the extension may see the tab's address.
+ */
+export async function goesElsewhere(tabId: number, most: number, signal: AbortSignal): Promise<boolean> {
+  let hear: Parameters<typeof chrome.tabs.onUpdated.addListener>[0] = () => undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const gone = new Promise<boolean>((resolve, reject) => {
+    hear = (id, { status, url }) => void (id === tabId && (status === "loading" || url !== undefined) && resolve(true));
+    timer = setTimeout(resolve, most, false);
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+  });
+  chrome.tabs.onUpdated.addListener(hear);
+  try {
+    return (await tabOf(tabId))?.loading === true || (await gone);
+  } finally {
+    clearTimeout(timer);
+    chrome.tabs.onUpdated.removeListener(hear);
+    gone.catch(() => undefined);
+  }
+}
+
 /** What is to be seen of a tab, a PNG as a data URL; nothing where the browser draws no tab that is not shown. */
 export async function pictureOf(tab: TabView): Promise<string | undefined> {
   if (__BROWSER__ === "firefox") {

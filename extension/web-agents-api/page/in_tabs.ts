@@ -18,6 +18,7 @@ const URL: Names = ["url"];
 /** What each act is told in its options, which come last. */
 const IN_OPTIONS: { [act: string]: Names } = {
   waitForSelector: TIMEOUT,
+  waitForNavigation: TIMEOUT,
   click: ["button", "doubleClick"],
   scroll: ["selector", "x", "y", "to"],
   tabsCreate: URL,
@@ -62,11 +63,12 @@ function methods<N extends string>(acts: { readonly [name in N]: Names }, inTab:
 export const browser = freeze({
   activeTab: methods(IN_DOCUMENT, false),
   navigate: method("navigate", URL),
+  waitForNavigation: method("waitForNavigation", NONE),
   tabs: freeze({
     list: method("tabsList", NONE),
     get: method("tabsGet", NONE, true),
     create: method("tabsCreate", NONE),
     close: method("tabsClose", NONE, true),
   }),
-  tab: methods({ ...IN_DOCUMENT, getHtml: NONE, navigate: URL, waitForLoad: NONE }, true),
+  tab: methods({ ...IN_DOCUMENT, getHtml: NONE, navigate: URL, waitForLoad: NONE, waitForNavigation: NONE }, true),
 });
