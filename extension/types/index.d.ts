@@ -401,7 +401,7 @@ export interface DocumentModelContext extends EventTarget {
   registerTool(tool: PageTool, options?: { signal?: AbortSignal }): Promise<void>;
   getTools(): Promise<RegisteredTool[]>;
   /** What it gives, as JSON. */
-  executeTool(tool: RegisteredTool, input: object, options?: { signal?: AbortSignal }): Promise<string>;
+  executeTool(tool: RegisteredTool, input?: object, options?: { signal?: AbortSignal }): Promise<string>;
   /** The event comes at most once a second. */
   ontoolchange: ((event: Event) => void) | null;
 }
@@ -409,7 +409,7 @@ export interface DocumentModelContext extends EventTarget {
 export interface HarborModelContext {
   registerTool(tool: PageTool, options?: { signal?: AbortSignal }): Promise<void>;
   getTools(): Promise<RegisteredTool[]>;
-  executeTool(tool: RegisteredTool, input: object, options?: { signal?: AbortSignal }): Promise<string>;
+  executeTool(tool: RegisteredTool, input?: object, options?: { signal?: AbortSignal }): Promise<string>;
   /** As Harbor had it first. */
   addTool(tool: { name: string; description: string; inputSchema?: object; handler(input: any): unknown }): Promise<void>;
   removeTool(name: string): void;
@@ -447,6 +447,6 @@ declare global {
     readonly modelContext?: DocumentModelContext;
   }
   interface WindowEventMap {
-    "agent-ready": CustomEvent;
+    "agent-ready": Event;
   }
 }
