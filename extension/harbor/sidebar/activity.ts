@@ -151,7 +151,17 @@ function grantWords(line: Line): string {
   return `${tools}, ${how}`;
 }
 
+/** How many permissions that are not of tools or models stand by their names. */
+const MOST_NAMED = 2;
+
 function toolsWords(asked: string[]): string {
+  const isOther = (one: string) => isScope(one) && !(one in OF_MODELS);
+  const others = asked.filter(isOther);
+  if (others.length > 0) {
+    const rest = asked.filter((one) => !isOther(one));
+    const said = others.length > MOST_NAMED ? count(others.length, "permission") : others.map((one) => `“${scopeWords(one)}”`).join(" and ");
+    return rest.length === 0 ? said : `${said} and ${toolsWords(rest)}`;
+  }
   const [models, tools] = [asked.filter((one) => one in OF_MODELS), asked.filter((one) => !(one in OF_MODELS))];
   if (models.length > 0) return tools.length === 0 ? "your language model" : `your language model and ${toolsWords(tools)}`;
   const whole = tools.filter((tool) => tool.endsWith("/*"));

@@ -98,6 +98,10 @@ test("a line of the log says who called what, and how it ended", () => {
   assert.equal(ended({ timestamp: 5, event: "refused", code: "ERR_SCOPE_REQUIRED", count: 4 }), "refused: not allowed, 4 times");
   const consent = (outcome: string) => activityOf({ timestamp: 5, event: "consent", outcome, origin: SITE.origin, asked_tools: ["w/a", "w/b"] });
   assert.deepEqual(consent("dismissed"), { at: 5, origin: SITE.origin, what: "Asked for 2 tools", isTool: false, isCall: false, tone: "idle", ended: "you closed the question" });
+  const asked = (...asked_tools: string[]) => activityOf({ timestamp: 5, event: "consent", origin: SITE.origin, outcome: "allowed", asked_tools })?.what;
+  assert.equal(asked("browser:activeTab.read"), "Asked for “Read its own page”");
+  assert.equal(asked("mcp:server.connect", "a/x", "a/y"), "Asked for “Start servers of its tools” and 2 tools");
+  assert.equal(asked("browser:activeTab.read", "browser:activeTab.interact", "browser:navigate", "model:prompt"), "Asked for 3 permissions and your language model");
   assert.deepEqual([consent("denied")?.ended, consent("allowed")?.ended], ["you didn't allow it", "you allowed it"]);
   assert.equal(ended({ timestamp: 5, event: "grant", grant_type: "ALLOW_ALWAYS", allowed_tools: ["w/*"] }), "all tools of w, always");
   assert.equal(activityOf({ timestamp: 5, event: "approvals_revoke" })?.what, "Answers about calls revoked");
