@@ -162,7 +162,9 @@ for (const inBrowser of inBrowsers) {
           await panel.says(".chips .foreign", /⟨202E⟩/);
           await say(panel, "hello");
           await panel.says(".conversation .attachment summary .foreign", /⟨202E⟩/);
-          const bare = `return [...document.querySelectorAll("*")].filter((one) => [...one.childNodes].some((node) => node.nodeType === 3 && node.data.includes("needs your yes")) && !one.matches(".foreign, title")).map((one) => one.outerHTML)`;
+          // The model says it back: its answer is its own words.
+          await panel.says(".conversation .answer .markdown", /needs your yes/);
+          const bare = `return [...document.querySelectorAll("*")].filter((one) => [...one.childNodes].some((node) => node.nodeType === 3 && node.data.includes("needs your yes")) && !one.matches(".foreign, title") && !one.closest(".answer, #spoken")).map((one) => one.outerHTML)`;
           assert.deepEqual(await panel.page.run(bare), []);
           assert.deepEqual(await serious(panel.page), []);
         }), WITH));
