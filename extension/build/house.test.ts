@@ -6,7 +6,7 @@ import { basename, join } from "node:path";
 import { test } from "node:test";
 import { build } from "esbuild";
 import { BROWSERS, EXTENSIONS, chromiumId, manifest } from "./manifest.mjs";
-import { MOST, SCRIPTS, optionsOf } from "./scripts.mjs";
+import { INNER, MOST, SCRIPTS, optionsOf } from "./scripts.mjs";
 
 const ROOMS = ["build", "e2e", "harbor", "mock", "shared", "types", "web-agents-api"];
 const files = ROOMS.flatMap((room) => readdirSync(join(__ROOT__, room), { recursive: true }).map((file) => `${room}/${file}`))
@@ -72,6 +72,16 @@ test("what each page loads is small, as it is sent", async () => {
   }
 });
 
+test("a member that is sent by another name is none that a page or a message has", () => {
+  const seen = files.find(({ file }) => file === "types/index.d.ts")?.text ?? "";
+  // In quotes it keeps its name: then one thing would have two.
+  const quoting = code.filter(({ file }) => /^(web-agents-api\/(page|carrier|content|forms)|shared\/(protocol|ports))/.test(file) && !file.includes("/generated/"));
+  for (const name of INNER) {
+    assert.doesNotMatch(seen, new RegExp(`^ .*\\b${name}\\??[:(]`, "m"), name);
+    for (const { file, text } of quoting) assert.ok(!text.includes(`"${name}"`), `${file}: ${name}`);
+  }
+});
+
 const keys = JSON.parse(readFileSync(join(__ROOT__, "keys.json"), "utf8"));
 
 test("ids are those that the native host lets in", () => {
@@ -90,7 +100,8 @@ test("no build can do more than it has to", () => {
       assert.deepEqual(made["host_permissions"], hosts);
       assert.match(made["content_security_policy"].extension_pages, /connect-src 'none'/);
       const panel = [...(browser === "chrome" ? ["sidePanel"] : []), "activeTab", "contextMenus", "scripting"];
-      const wanted = extension === "harbor" ? ["nativeMessaging", "notifications", "storage", ...panel] : ["storage", "scripting"];
+      // Without the last one Firefox tells nobody which container a tab is in. Nothing uses it for anything else: the next test.
+      const wanted = extension === "harbor" ? ["nativeMessaging", "notifications", "storage", ...panel] : ["storage", "scripting", ...(browser === "firefox" ? ["cookies"] : [])];
       assert.deepEqual(made["permissions"], wanted);
       // What the person is asked for when they let AI clients use the browser, have a page read or tabs listed.
       const later = extension === "harbor" ? [["cookies", "downloads", "tabGroups", "tabs", "userScripts", "webNavigation", "webRequest"], ["<all_urls>"]] : [undefined, undefined];
@@ -102,6 +113,11 @@ test("no build can do more than it has to", () => {
       assert.doesNotMatch(made["content_security_policy"].extension_pages, /unsafe|https?:|\*/);
     }
   }
+});
+
+test("no file of web-agents-api asks for a cookie", () => {
+  const own = code.filter(({ file }) => file.startsWith("web-agents-api/") || file === "shared/browser/api.ts");
+  for (const { file, text } of own) assert.doesNotMatch(text, /\.cookies\b|browser\/cookies\.ts/, file);
 });
 
 test("docs/browser-tasks.md has each small task of the browser's tools", () => {

@@ -127,7 +127,8 @@ function webAgentsApi(browser, keys) {
   return {
     name: "Web Agents API",
     description: "Gives web pages window.agent: tools of your Harbor, with your consent.",
-    permissions: ["storage", "scripting"],
+    // Firefox tells a tab's container to nobody without `cookies`; no cookie is read or written.
+    permissions: ["storage", "scripting", ...(browser === "firefox" ? ["cookies"] : [])],
     // Chromium runs registered scripts only where these are; Firefox takes the addresses of the scripts below for it.
     ...(browser === "chrome" ? { host_permissions: PAGES } : {}),
     ...connectable(browser, keys.harbor),

@@ -1,18 +1,20 @@
-// Runs the web platform tests of LanguageModel that ours can pass, from a checkout: `scripts/wpt DIR`.
+// Runs the web platform tests of LanguageModel and of document.modelContext that ours can pass, from a checkout: `scripts/wpt DIR`.
 //
-// Owns what is printed and the exit code: 1 where a test failed.
+// Owns what is printed and the exit code: 1 where something is not as wpt_expected.json says. With --record it writes that down instead.
 
 import { Harbor } from "./driver/harbor.ts";
 import { withEcho } from "./driver/models.ts";
 import { Site } from "./driver/site.ts";
 import { register, start } from "./driver/world.ts";
-import { type Result, hasPassed, runFile, testsIn } from "./driver/wpt.ts";
+import { type Expected, type Result, SUITES, expected, record, runFile, surprises, testsIn } from "./driver/wpt.ts";
 
-const [checkout, ...words] = process.argv.slice(2);
-if (checkout === undefined) throw new Error("usage: scripts/wpt DIR [WORD…]    DIR is a checkout of the web platform tests");
+const given = process.argv.slice(2);
+const isRecorded = given.includes("--record");
+const [checkout, ...words] = given.filter((one) => one !== "--record");
+if (checkout === undefined) throw new Error("usage: scripts/wpt DIR [--record] [WORD…]    DIR is a checkout of the web platform tests");
 
-async function all(name: "chrome" | "firefox", dir: string): Promise<Result[]> {
-  const files = (await testsIn(dir)).filter((file) => words.length === 0 || words.some((word) => file.includes(word)));
+async function all(name: "chrome" | "firefox", dir: string, known: Expected): Promise<Result[]> {
+  const files = (await testsIn(dir, known)).filter((file) => words.length === 0 || words.some((word) => file.includes(word)));
   const harbor = await Harbor.make();
   await register(name, harbor);
   const site = await Site.start();
@@ -24,8 +26,9 @@ async function all(name: "chrome" | "firefox", dir: string): Promise<Result[]> {
       for (const file of files) {
         const result = await runFile(world, dir, file);
         results.push(result);
-        console.log(`${name}: ${hasPassed(result) ? "ok" : "FAILED"} ${file}${result.why === undefined ? "" : `: ${result.why}`}`);
-        for (const { name: test, why } of result.tests) if (why !== undefined) console.log(`    ${test}: ${why}`);
+        const lines = surprises(result, known);
+        console.log(`${name}: ${lines.length === 0 ? "as expected" : "NOT AS EXPECTED"} ${file}`);
+        for (const line of lines) console.log(`    ${line}`);
       }
     });
   } finally {
@@ -36,11 +39,13 @@ async function all(name: "chrome" | "firefox", dir: string): Promise<Result[]> {
   return results;
 }
 
-let failed = 0;
+const known = await expected();
+const found: Result[] = [];
 for (const name of ["chrome", "firefox"] as const) {
   if ((process.env["HARBOR_TEST_BROWSER"] ?? name) !== name) continue;
-  const results = await all(name, checkout);
-  if (results.length === 0) throw new Error(`${checkout} has no such tests in ai/language-model`);
-  failed += results.filter((result) => !hasPassed(result)).length;
+  const results = await all(name, checkout, known);
+  if (results.length === 0) throw new Error(`${checkout} has no such tests in ${SUITES.join(" or ")}`);
+  found.push(...results);
 }
-process.exitCode = failed > 0 ? 1 : 0;
+if (isRecorded) await record(known, found);
+else process.exitCode = found.some((result) => surprises(result, known).length > 0) ? 1 : 0;

@@ -3,12 +3,14 @@
 // Pure. Must never take what is no page's origin.
 
 import { isPageOrigin } from "../shared/origins/origin.ts";
+import { isProfile } from "../shared/origins/profile.ts";
 import type { Site } from "./sidebar/site.ts";
 
 /** Reads the answer; `undefined`: there is no page that could ask for tools. */
 export function parseSite(answer: unknown): Site | undefined {
   const { site } = Object(answer) as { site?: unknown };
-  const { origin, tab } = Object(site) as { origin?: unknown; tab?: unknown };
+  const { origin, tab, profile } = Object(site) as { origin?: unknown; tab?: unknown; profile?: unknown };
   if (typeof origin !== "string" || !isPageOrigin(origin) || typeof tab !== "number" || !Number.isSafeInteger(tab)) return undefined;
-  return { origin, tab };
+  if (profile !== undefined && !isProfile(profile)) return undefined;
+  return { origin, tab, ...(profile === undefined ? {} : { profile }) };
 }

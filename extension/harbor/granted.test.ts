@@ -18,9 +18,11 @@ test("origins of pages with something that is allowed, and nothing more", () => 
     grant("https://c.example", "ALLOW_ALWAYS", "mcp:tools.call", "other"),
     grant("https://d.example", "ALLOW_ALWAYS", "chat:open"),
     grant("https://f.example", "ALLOW_ALWAYS", "model:prompt"),
+    grant("https://g.example", "ALLOW_ALWAYS", "mcp:tools.call", "container:firefox-container-1"),
+    grant("https://g.example", "DENY"),
     grant("client://e", "ALLOW_ALWAYS"),
   ];
-  assert.deepEqual(grantedOrigins(grants), ["https://a.example", "https://f.example"]);
+  assert.deepEqual(grantedOrigins(grants), ["https://a.example", "https://f.example", "https://g.example"]);
 });
 
 test("it is told once there is a connection, at each change, and when somebody new is there", async () => {

@@ -5,6 +5,7 @@
 
 import type { NativeClient } from "../shared/native/client.ts";
 import { isPageOrigin } from "../shared/origins/origin.ts";
+import { DEFAULT_PROFILE, isProfile, placeOf } from "../shared/origins/profile.ts";
 import { CodedError } from "../shared/protocol/codes.ts";
 import type { Grant } from "../shared/protocol/generated/messages.ts";
 import { SCOPES } from "../shared/protocol/peer.ts";
@@ -12,13 +13,16 @@ import { viewOf } from "./grants.ts";
 
 type Bridge = Pick<NativeClient, "request" | "onState" | "onPush" | "state">;
 
-/** Origins of pages that may do something at present, in whatever tab. */
+/** Origins of pages that may do something at present, in whatever tab and profile. */
 export function grantedOrigins(grants: Grant[]): string[] {
-  const origins = [...new Set(grants.map(({ origin }) => origin))].filter(isPageOrigin);
-  return origins.filter((origin) => {
-    const { scopes } = viewOf(origin, grants.filter((grant) => grant.origin === origin && grant.profile === "default"));
-    return SCOPES.some((scope) => scopes[scope].startsWith("granted"));
+  const places = new Map(grants.map((grant) => [placeOf(grant), grant]));
+  const allowed = [...places.values()].filter(({ origin, profile }) => {
+    const { scopes } = viewOf(origin, grants.filter((grant) => grant.origin === origin && grant.profile === profile));
+    // Another name is the person's own, by the command line.
+    const isOfPages = isPageOrigin(origin) && (profile === DEFAULT_PROFILE || isProfile(profile));
+    return isOfPages && SCOPES.some((scope) => scopes[scope].startsWith("granted"));
   });
+  return [...new Set(allowed.map(({ origin }) => origin))];
 }
 
 /** Begins to tell. The result has it told once more: somebody is there who may not know. */

@@ -45,6 +45,13 @@ test("what is allowed is not asked again, what is more is", () => {
   assert.ok(!isCovered(wish([LIST, CALL]), []));
 });
 
+test("what starts servers is granted with the tools that the person ticks, or where it was asked for alone", () => {
+  const made = (scopes: Scope[], tools: string[]) => grantsFor(wish(scopes), { allow: "always", tools }, []).map(({ scope, allowed_tools }) => [scope, allowed_tools]);
+  assert.deepEqual(made([CALL, "mcp:server.connect"], ["a/x"]), [[CALL, ["a/x"]], ["mcp:server.connect", undefined]]);
+  assert.deepEqual(made([CALL, "mcp:server.connect"], []), []);
+  assert.deepEqual(made(["mcp:server.connect"], []), [["mcp:server.connect", undefined]]);
+});
+
 test("who names no tools wants those of all servers, also of one that was added since", () => {
   const grants = [grant(LIST, "ALLOW_ALWAYS", ["a/*"]), grant(LIST, "ALLOW_ONCE", ["b/*"])];
   assert.ok(isCovered(wish([LIST]), grants, ["a/*", "b/*"]) && isSettled(wish([LIST]), grants, []));

@@ -63,8 +63,9 @@ export function grantsFor(wish: PermissionsRequest, decision: Decision, before: 
   }
   const once = decision.allow === "once";
   const grant_type = once ? "ALLOW_ONCE" : "ALLOW_ALWAYS";
-  // Where no tool is ticked, none is allowed; what the site may ask a model is another matter.
-  const scopes = wish.scopes.filter((scope) => !isOfTools(scope) || decision.tools.length > 0);
+  // Where no tool is ticked, none is allowed, and nothing has to start for it; what the site may ask a model is another matter.
+  const ofTicks = (scope: Scope) => isOfTools(scope) || (scope === "mcp:server.connect" && wish.scopes.some(isOfTools));
+  const scopes = wish.scopes.filter((scope) => !ofTicks(scope) || decision.tools.length > 0);
   return scopes.map((scope) => {
     const same = before.filter(
       (grant) => grant.scope === scope && grant.grant_type === grant_type && (!once || grant.tab_id === tab),

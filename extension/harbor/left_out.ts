@@ -15,18 +15,18 @@ export class LeftOut {
     this.#store = store;
   }
 
-  /** The servers, each as `server/*`. */
-  async of(origin: string): Promise<string[]> {
+  /** The servers, each as `server/*`. `site`: an origin in its profile. */
+  async of(site: string): Promise<string[]> {
     await this.#turn;
-    return (await this.#read()).get(origin) ?? [];
+    return (await this.#read()).get(site) ?? [];
   }
 
   /** The person was shown these, and has chosen those. */
-  note(origin: string, shown: string[], chosen: string[]): Promise<void> {
+  note(site: string, shown: string[], chosen: string[]): Promise<void> {
     const turn = this.#turn.then(async () => {
       const all = await this.#read();
-      const left = [...new Set([...(all.get(origin) ?? []), ...shown])].filter((server) => !chosen.includes(server));
-      all.set(origin, left);
+      const left = [...new Set([...(all.get(site) ?? []), ...shown])].filter((server) => !chosen.includes(server));
+      all.set(site, left);
       await this.#store.set(KEY, [...all].filter(([, servers]) => servers.length > 0));
     });
     this.#turn = turn.catch(() => undefined);

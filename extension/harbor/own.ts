@@ -66,6 +66,8 @@ export interface AskedModel {
 export interface QuestionView {
   id: number;
   origin: string;
+  /** The profile of the browser that its tab is in; absent: the default one. */
+  profile?: string;
   reason?: string;
   scopes: Scope[];
   servers: AskedServer[];

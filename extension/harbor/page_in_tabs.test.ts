@@ -42,8 +42,10 @@ function played(tabs: { [id: number]: string }, part: Part) {
     if (tabs[id] === undefined) throw new Error("no tab");
     return { id, windowId: 1, url: tabs[id], title: "T", active: true, status: "complete" };
   };
-  Object.assign(globalThis, { chrome: { scripting: { executeScript }, tabs: { get, onRemoved: events(removed), onUpdated: events(new Set()), remove: async () => undefined } } });
-  return { listening: () => removed.size };
+  const updated = new Set<(id: number, change?: object) => void>();
+  Object.assign(globalThis, { chrome: { scripting: { executeScript }, tabs: { get, onRemoved: events(removed), onUpdated: events(updated as Set<(id: number) => void>), remove: async () => undefined } } });
+  const goes = (id: number, change: object) => updated.forEach((hear) => hear(id, change));
+  return { listening: () => removed.size, waiting: () => updated.size, goes };
 }
 
 async function parts(more: Partial<BrowserParts> = {}, scopes = ALL): Promise<BrowserParts> {
@@ -75,6 +77,35 @@ test("a document of another origin does nothing, however alike its address is", 
   played({ [OWN]: "https://A.example:443/x", [OPENED]: `${ORIGIN}/y` }, TEXT);
   assert.equal(((await ask({ act: "readability" })) as { text: string }).text.length, 50_000);
   assert.equal(((await ask({ act: "tabsGet", tabId: OPENED })) as { url: string }).url, `${ORIGIN}/y`);
+});
+
+test("a wait for a tab that goes elsewhere has one end: it goes, it does not, or the wait is aborted; and leaves nothing behind", async () => {
+  const { waiting, goes } = played({ [OWN]: ORIGIN, [OPENED]: ORIGIN }, TEXT);
+  const settle = () => new Promise((next) => setImmediate(next));
+  const wait = (timeout: number, tabId?: number, signal?: AbortSignal) => ask({ act: "waitForNavigation", timeout, ...(tabId === undefined ? {} : { tabId }) }, {}, ALL, signal);
+  const begun = async () => {
+    while (waiting() === 0) await settle();
+  };
+  const opened = wait(10_000, OPENED);
+  await begun();
+  goes(THEIRS, { status: "loading" });
+  goes(OPENED, { title: "another title" });
+  assert.equal(await Promise.race([opened, settle().then(() => "waits")]), "waits");
+  goes(OPENED, { status: "loading" });
+  assert.equal(await opened, undefined);
+  const own = wait(10_000);
+  await begun();
+  goes(OWN, { url: `${ORIGIN}/#b` });
+  assert.equal(await own, undefined);
+  await assert.rejects(wait(1, OPENED), { code: "ERR_TOOL_TIMEOUT" });
+  const stop = new AbortController();
+  const stopped = wait(10_000, OPENED, stop.signal);
+  await begun();
+  stop.abort(new Error("enough"));
+  await assert.rejects(stopped, /enough/);
+  await settle();
+  assert.equal(waiting(), 0);
+  await assert.rejects(ask({ act: "waitForNavigation", timeout: 1 }, { permits: { readSite: async () => false, usePages: async () => false } }), { code: "ERR_SCOPE_REQUIRED" });
 });
 
 test("tabs of others, of the person's and none at all are one answer", async () => {

@@ -9,6 +9,7 @@
 import { leavesOf, mayReadSite, mayUsePages, tabOf } from "../shared/browser/tabs.ts";
 import type { NativeClient } from "../shared/native/client.ts";
 import { type BrowserScope, type BrowserWish, neededFor } from "../shared/protocol/in_tabs.ts";
+import { placeOf } from "../shared/origins/profile.ts";
 import { CodedError } from "../shared/protocol/codes.ts";
 import type { Asker } from "../shared/protocol/peer.ts";
 import { DeniedError, ToolError } from "./browser/call.ts";
@@ -77,7 +78,10 @@ async function inTab(parts: BrowserParts, request: BrowserRequest, tab: number, 
   const where = { documents: documentsFor(parts, { origin, tab, isOwn }, signal), tab, origin };
   // What another site shows in it is not led away: it may have cut all ties with the page that opened it.
   if (act === "navigate" && !isOwn) await where.documents.run(tab, 0, "note", {});
+  // Its scope needs nothing of the browser's, and the browser tells where a tab goes to whoever may read the site.
+  if (act === "waitForNavigation" && !(await parts.permits.readSite(origin))) throw unavailable("browser:activeTab.read");
   const other = await ofTabs(parts, request, tab, signal);
+  if (act === "waitForNavigation") await check(parts, request, neededFor(request).scope);
   if (other.isDone) return other.value;
   // What a page has just had opened is on its way.
   if (!isOwn && !(await whenLoaded(tab, LOAD_MS, signal))) throw new CodedError("ERR_TOOL_TIMEOUT", `the page has not loaded within ${LOAD_MS / 1000} s`);
@@ -100,11 +104,12 @@ const unavailable = (scope: BrowserScope): CodedError =>
   new CodedError("ERR_SCOPE_REQUIRED", `${scope} is unavailable: the browser does not let Harbor use this site. requestPermissions asks for that, too, at a click`);
 
 /** The tab that is meant: the page's own, or one that its origin has opened. Of others nobody learns whether they are there. */
-async function tabFor({ opened }: BrowserParts, { origin, tab, tabId, act }: BrowserRequest): Promise<number> {
+async function tabFor({ opened }: BrowserParts, request: BrowserRequest): Promise<number> {
+  const { tab, tabId, act } = request;
   if (tabId === undefined || (tabId === tab && act === "tabsGet")) return tab;
   // What it takes to open tabs is not what it takes there.
   if (tabId === tab) throw new CodedError("ERR_PERMISSION_DENIED", "this is the page's own tab: use activeTab");
-  if (!(await opened.of(origin)).includes(tabId) || (await tabOf(tabId)) === undefined) throw new CodedError("ERR_PERMISSION_DENIED", "this site has no such tab: it is none that it opened, or closed");
+  if (!(await opened.of(placeOf(request))).includes(tabId) || (await tabOf(tabId)) === undefined) throw new CodedError("ERR_PERMISSION_DENIED", "this site has no such tab: it is none that it opened, or closed");
   return tabId;
 }
 

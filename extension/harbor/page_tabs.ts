@@ -2,7 +2,8 @@
 //
 // Owns what a page learns of a tab: where it is only while it shows the page's own origin. Must never show a tab, or close one of the person's.
 
-import { type TabView, closeTabs, goTo, loadedAfter, openBehind, tabOf } from "../shared/browser/tabs.ts";
+import { type TabView, closeTabs, goTo, goesElsewhere, loadedAfter, openBehind, tabOf } from "../shared/browser/tabs.ts";
+import { placeOf } from "../shared/origins/profile.ts";
 import { CodedError } from "../shared/protocol/codes.ts";
 import { MOST_TABS } from "./opened_tabs.ts";
 import type { BrowserParts, BrowserRequest } from "./page_in_tabs.ts";
@@ -42,13 +43,16 @@ export async function ofTabs(parts: Parts, request: BrowserRequest, tab: number,
     case "waitForLoad":
       if (!(await whenLoaded(tab, LOAD_MS, signal))) throw late();
       return isDone();
+    case "waitForNavigation":
+      return isDone(await navigated(tab, request.timeout, signal));
     default:
       return { isDone: false };
   }
 }
 
-async function list({ opened }: Parts, { origin, tab }: BrowserRequest): Promise<PageTab[]> {
-  const ids = [...new Set([tab, ...(await opened.of(origin))])];
+async function list({ opened }: Parts, request: BrowserRequest): Promise<PageTab[]> {
+  const { origin, tab } = request;
+  const ids = [...new Set([tab, ...(await opened.of(placeOf(request)))])];
   const views = (await Promise.all(ids.map(tabOf))).filter((view) => view !== undefined);
   return views.map((view) => toldOf(view, origin, tab));
 }
@@ -58,10 +62,13 @@ function toldOf({ id, active, loading, url, title }: TabView, origin: string, ow
   return { id, opened: id !== own, active, loading, ...(isOwn ? { url: url.slice(0, 8_192), title: title.slice(0, 300) } : {}) };
 }
 
-async function create(parts: Parts, { origin, tab }: BrowserRequest, url: string, signal: AbortSignal): Promise<PageTab> {
+async function create(parts: Parts, request: BrowserRequest, url: string, signal: AbortSignal): Promise<PageTab> {
+  const { origin, tab, profile } = request;
   const address = await parts.addresses.judged(origin, url, signal);
   signal.throwIfAborted();
-  const id = await parts.opened.open(origin, async () => (await openBehind(address)).id);
+  // In the container of the tab that opens it: another one has other cookies.
+  const beside = profile === undefined ? undefined : tab;
+  const id = await parts.opened.open(placeOf(request), async () => (await openBehind(address, beside)).id);
   if (id === undefined) throw new CodedError("ERR_RATE_LIMITED", `a site may have ${MOST_TABS} tabs open: close one first`);
   const view = await tabOf(id);
   if (view === undefined) throw new CodedError("ERR_TOOL_FAILED", "the tab is closed");
@@ -75,6 +82,13 @@ async function lead(parts: Parts, { origin, tab: own }: BrowserRequest, tab: num
   // With its own tab the page itself goes, and nobody waits.
   if (tab === own) return go();
   if (!(await loadedAfter(tab, go, LOAD_MS))) throw late();
+}
+
+/** Until the tab has gone elsewhere, and the page there is loaded. */
+async function navigated(tab: number, most: number, signal: AbortSignal): Promise<void> {
+  const end = performance.now() + most;
+  const isThere = (await goesElsewhere(tab, most, signal)) && (await whenLoaded(tab, end - performance.now(), signal));
+  if (!isThere) throw new CodedError("ERR_TOOL_TIMEOUT", `the tab went nowhere within ${most} ms`);
 }
 
 const late = (): CodedError => new CodedError("ERR_TOOL_TIMEOUT", `the page has not loaded within ${LOAD_MS / 1000} s`);

@@ -8,6 +8,7 @@ import type { State } from "../shared/native/reconnect.ts";
 import type { Context, Handler } from "../shared/ports/answerer.ts";
 import type { After } from "../shared/ports/caller.ts";
 import { CodedError, pageCode } from "../shared/protocol/codes.ts";
+import { placeOf } from "../shared/origins/profile.ts";
 import type { Grant, Pushes } from "../shared/protocol/generated/messages.ts";
 import {
   type AskedAnswer,
@@ -26,6 +27,7 @@ import { type Asked, askedServers } from "./asked_tools.ts";
 import type { Asking, Matter } from "./asking.ts";
 import type { ClosedTabs } from "./browser/closed_tabs.ts";
 import { type Decision, grantsFor, isAllowedForGood, isCovered, isSettled, outcomeOf, revocationsFor } from "./grants.ts";
+import { inProfile } from "./in_profile.ts";
 import type { LeftOut } from "./left_out.ts";
 import { modelFor } from "./model.ts";
 import { onceSeconds } from "./once.ts";
@@ -60,8 +62,9 @@ export function peerHandler(parts: Parts): Handler {
   return async (type, payload, context) => {
     try {
       const request = parsePeerRequest(type, payload);
-      if (parts.closedTabs === undefined) return await answerTo(parts, request, context);
-      return await parts.closedTabs.whileOpen(request.tab, context.signal, (signal) => answerTo(parts, request, until(signal, context)));
+      const own = { ...parts, bridge: inProfile(parts.bridge, request.profile) };
+      if (parts.closedTabs === undefined) return await answerTo(own, request, context);
+      return await parts.closedTabs.whileOpen(request.tab, context.signal, (signal) => answerTo(own, request, until(signal, context)));
     } catch (error) {
       if (!(error instanceof CodedError)) throw error;
       throw new CodedError(isMissing(error) ? "ERR_HARBOR_NOT_FOUND" : pageCode(error.code), error.message, error.details);
@@ -165,16 +168,16 @@ async function requestPermissions(parts: Parts, wish: PermissionsRequest, signal
     let shown: AskedServer[] = [];
     const prepare: Matter["prepare"] = async (changed) => {
       if (await isSettledNow(parts, wish)) return "settled";
-      const { origin, reason, scopes, tools } = wish;
+      const { origin, profile, reason, scopes, tools } = wish;
       const ofTools = scopes.some(isOfTools);
-      const onlyTools = scopes.every(isOfTools);
+      const onlyTools = scopes.every((scope) => isOfTools(scope) || scope === "mcp:server.connect");
       const [before, seconds, lack, model] = await Promise.all([
         beforeOf(parts, wish),
         onceSeconds(bridge),
         lackOf(parts.inTabs.permits, origin, scopes),
         scopes.some(isOfModels) ? modelFor(bridge, origin).then((found) => ({ model: found ?? ("none" as const) })) : {},
       ]);
-      const known = { ...(reason === undefined ? {} : { reason }), ...(seconds === undefined ? {} : { onceSeconds: seconds }), ...(lack === undefined ? {} : { lack }), ...model };
+      const known = { ...(profile === undefined ? {} : { profile }), ...(reason === undefined ? {} : { reason }), ...(seconds === undefined ? {} : { onceSeconds: seconds }), ...(lack === undefined ? {} : { lack }), ...model };
       if (!ofTools) return { origin, scopes, servers: [], named: false, ...known };
       const view = (asked: Asked) => {
         shown = inOrder(before(asked.servers), shown);
@@ -184,7 +187,7 @@ async function requestPermissions(parts: Parts, wish: PermissionsRequest, signal
       if (tools !== undefined && onlyTools && found.servers.every((server) => server.tools.length === 0)) throw notHere(tools);
       const first = view(found);
       // What is not here cannot be allowed, and there is nothing else to say yes to.
-      return tools !== undefined && onlyTools && shown.every(isAllowed) ? "settled" : first;
+      return tools !== undefined && scopes.every(isOfTools) && shown.every(isAllowed) ? "settled" : first;
     };
     const asks: Matter["prepare"] = async (changed) => {
       const view = await prepare(changed);
@@ -203,14 +206,14 @@ async function isSettledNow({ bridge, leftOut, inTabs: { permits } }: Parts, wis
   const grants = await usable(permits, wish.origin, await grantsOf(bridge, wish));
   if (!isSettled(wish, grants)) return false;
   if (wish.tools !== undefined || !wish.gesture || !wish.scopes.some(isOfTools)) return true;
-  const [{ servers }, left] = await Promise.all([bridge.request("list_servers", {}), leftOut.of(wish.origin)]);
+  const [{ servers }, left] = await Promise.all([bridge.request("list_servers", {}), leftOut.of(placeOf(wish))]);
   const today = servers.map(({ server_id }) => `${server_id}/*`).filter((server) => !left.includes(server));
   return isSettled(wish, grants, today);
 }
 
 /** What puts beside each tool of a question how it stood before. */
 async function beforeOf({ bridge, leftOut }: Parts, wish: PermissionsRequest): Promise<(servers: AskedServer[]) => AskedServer[]> {
-  const [grants, left] = await Promise.all([grantsOf(bridge, wish), leftOut.of(wish.origin)]);
+  const [grants, left] = await Promise.all([grantsOf(bridge, wish), leftOut.of(placeOf(wish))]);
   const before = (name: string) => {
     if (isAllowedForGood(wish.scopes, name, grants)) return { before: "allowed" as const };
     return wish.tools === undefined && left.includes(name) ? { before: "left out" as const } : {};
@@ -265,5 +268,5 @@ async function noteLeftOut({ leftOut }: Parts, wish: PermissionsRequest, servers
   if (decision.allow === "no" && !isCovered({ scopes: wish.scopes }, before)) return;
   const asked = servers.flatMap(({ tools }) => tools).filter((tool) => tool.before !== "allowed" && tool.name.endsWith("/*"));
   const shown = wish.tools === undefined ? asked.map(({ name }) => name) : [];
-  await leftOut.note(wish.origin, shown, decision.allow === "no" ? [] : decision.tools);
+  await leftOut.note(placeOf(wish), shown, decision.allow === "no" ? [] : decision.tools);
 }

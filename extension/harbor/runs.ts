@@ -59,9 +59,9 @@ async function session({ bridge }: RunParts, request: Exclude<RunsRequest, Run>,
   const asker = { origin: request.origin, tab_id: request.tab };
   switch (request.type) {
     case "session_create": {
-      const { name, llm, tools, systemPrompt, temperature, maxToolCalls, ttlMinutes } = request;
-      const more = filled({ name, tools, ...llm, system_prompt: systemPrompt, temperature, max_tool_calls: maxToolCalls, ttl_minutes: ttlMinutes });
-      return (await bridge.request("session_create", { ...asker, llm: llm !== undefined, ...more }, { signal })).session;
+      const { name, llm, provider, model, tools, systemPrompt, temperature, maxToolCalls, ttlMinutes } = request;
+      const more = filled({ name, tools, provider, model, system_prompt: systemPrompt, temperature, max_tool_calls: maxToolCalls, ttl_minutes: ttlMinutes });
+      return (await bridge.request("session_create", { ...asker, llm: llm === true, ...more }, { signal })).session;
     }
     case "session_get":
       return (await bridge.request("session_get", { ...asker, session_id: request.sessionId }, { signal })).session;

@@ -140,7 +140,7 @@ test("a run asks, calls and ends as Harbor's do, within its limit, and a session
   const rounds: number[] = [];
   const { harbor, chunks, ask, allow } = played({ tools: TOOLS, model: ({ tools, messages }) => (rounds.push(tools.length), tools.length > 0 && !messages.some(({ role }) => role === "tool") ? { calls: [{ name: "time/now" }, { name: "other/tool" }] } : `it is ${messages.filter(({ role }) => role === "user").length}`) });
   await allow(["model:prompt", "model:tools", "mcp:tools.call"], { tools: ["time/now"] });
-  const { sessionId } = await ask("session_create", { name: "s", tools: ["time/now"], llm: {} });
+  const { sessionId } = await ask("session_create", { name: "s", tools: ["time/now"], llm: true });
   const { runId } = await ask("run", { task: "what time is it?", requireCitations: true, sessionId });
   assert.deepEqual(chunks.map(({ type }) => type), ["status", "tool_call", "tool_result", "tool_call", "tool_result", "token", "token", "token", "final"]);
   assert.ok(chunks.every((chunk) => chunk.runId === runId));

@@ -7,6 +7,7 @@
 
 // First: it waits for the port that is handed over below.
 import "../web-agents-api/page/injected.ts";
+import { passable } from "../web-agents-api/carrier.ts";
 import { forms } from "../web-agents-api/forms.ts";
 import { Gestures } from "../web-agents-api/gesture.ts";
 import { parseFlags } from "../web-agents-api/flags.ts";
@@ -16,7 +17,6 @@ import { isPageOrigin } from "../shared/origins/origin.ts";
 import { answer } from "../shared/ports/answerer.ts";
 import type { Caller } from "../shared/ports/caller.ts";
 import { CHANNEL, FORM_REQUESTS, PAGE_REQUESTS } from "../shared/protocol/page.ts";
-import { parsePageRequest } from "../shared/protocol/peer.ts";
 import { CodedError } from "../shared/protocol/codes.ts";
 import type { HarborMock } from "../types/mock.d.ts";
 import { MockHarbor } from "./harbor.ts";
@@ -53,7 +53,7 @@ function serve({ port1, port2 }: MessageChannel): void {
       if (FORM_REQUESTS.some((one) => one === type)) return forms(type, payload, context);
       const known = PAGE_REQUESTS.find((one) => one === type);
       if (known === undefined) throw new CodedError("ERR_INVALID_REQUEST", "there is no request of this type");
-      return handle(known, { ...parsePageRequest(known, payload), gesture: gestureNow() }, context);
+      return handle(known, { ...passable(payload), gesture: gestureNow() }, context);
     },
     { open: MOST_OPEN },
   );

@@ -10,7 +10,7 @@ export interface HarborError extends Error {
   details?: unknown;
 }
 
-export type Scope = "mcp:tools.list" | "mcp:tools.call" | "model:prompt" | "model:tools" | "model:list" | "browser:activeTab.read" | "browser:activeTab.interact" | "browser:activeTab.screenshot" | "browser:navigate" | "browser:tabs.read" | "browser:tabs.create";
+export type Scope = "mcp:tools.list" | "mcp:tools.call" | "mcp:server.connect" | "model:prompt" | "model:tools" | "model:list" | "browser:activeTab.read" | "browser:activeTab.interact" | "browser:activeTab.screenshot" | "browser:navigate" | "browser:tabs.read" | "browser:tabs.create";
 export type GrantWord = "granted-once" | "granted-always" | "denied" | "not-granted" | "unavailable";
 
 export interface Permissions {
@@ -18,6 +18,13 @@ export interface Permissions {
   scopes: { [scope in Scope]: GrantWord };
   /** The tools that calls are allowed for; all when absent. */
   allowedTools?: string[];
+}
+
+/** What `requestPermissions` gives. */
+export interface AskedPermissions extends Permissions {
+  /** Whether all that was asked for is allowed. */
+  granted: boolean;
+  scopes: { [scope in Scope]: GrantWord } & { [other: string]: GrantWord };
 }
 
 export interface Capabilities {
@@ -170,6 +177,8 @@ export interface AgentBrowser {
   };
   /** Leads the page's own tab elsewhere; the page ends with that. */
   navigate(url: string, options?: Stops): Promise<void>;
+  /** Until the page's own tab shows another address: 10 s, or `timeout` in milliseconds, 30,000 at most. Another document ends the page, and this. */
+  waitForNavigation(options?: Stops & { timeout?: number }): Promise<void>;
   readonly tabs: {
     list(options?: Stops): Promise<PageTab[]>;
     get(id: number, options?: Stops): Promise<PageTab>;
@@ -191,12 +200,15 @@ export interface AgentBrowser {
     screenshot(id: number, options?: Stops): Promise<string>;
     /** Until the page is there. It may go anywhere, and is led on and read only while it shows this origin. */
     navigate(id: number, url: string, options?: Stops): Promise<void>;
+    /** Until the tab has gone to another address, or is there after it began to; and the page is loaded. */
+    waitForNavigation(id: number, options?: Stops & { timeout?: number }): Promise<void>;
     waitForLoad(id: number, options?: Stops): Promise<void>;
   };
 }
 
 export interface Agent {
-  requestPermissions(wish: { scopes: Scope[]; reason?: string; tools?: string[] }): Promise<Permissions & { granted: boolean }>;
+  /** The person is asked for the scopes that there are. Another name, and what is switched off, is `unavailable` in the answer. */
+  requestPermissions(wish: { scopes: (Scope | (string & {}))[]; reason?: string; tools?: string[] }): Promise<AskedPermissions>;
   readonly permissions: { list(): Promise<Permissions> };
   capabilities(): Promise<Capabilities>;
   readonly tools: {
@@ -389,7 +401,7 @@ export interface DocumentModelContext extends EventTarget {
   registerTool(tool: PageTool, options?: { signal?: AbortSignal }): Promise<void>;
   getTools(): Promise<RegisteredTool[]>;
   /** What it gives, as JSON. */
-  executeTool(tool: RegisteredTool, input: object, options?: { signal?: AbortSignal }): Promise<string>;
+  executeTool(tool: RegisteredTool, input?: object, options?: { signal?: AbortSignal }): Promise<string>;
   /** The event comes at most once a second. */
   ontoolchange: ((event: Event) => void) | null;
 }
@@ -397,7 +409,7 @@ export interface DocumentModelContext extends EventTarget {
 export interface HarborModelContext {
   registerTool(tool: PageTool, options?: { signal?: AbortSignal }): Promise<void>;
   getTools(): Promise<RegisteredTool[]>;
-  executeTool(tool: RegisteredTool, input: object, options?: { signal?: AbortSignal }): Promise<string>;
+  executeTool(tool: RegisteredTool, input?: object, options?: { signal?: AbortSignal }): Promise<string>;
   /** As Harbor had it first. */
   addTool(tool: { name: string; description: string; inputSchema?: object; handler(input: any): unknown }): Promise<void>;
   removeTool(name: string): void;
@@ -435,6 +447,6 @@ declare global {
     readonly modelContext?: DocumentModelContext;
   }
   interface WindowEventMap {
-    "agent-ready": CustomEvent;
+    "agent-ready": Event;
   }
 }

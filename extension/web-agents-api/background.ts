@@ -19,6 +19,7 @@ import {
   shownTab,
 } from "../shared/browser/api.ts";
 import { isPageOrigin } from "../shared/origins/origin.ts";
+import { profileOf } from "../shared/origins/profile.ts";
 import { isBackgroundOf, ownPage, pageOf } from "../shared/origins/senders.ts";
 import { Room, answer } from "../shared/ports/answerer.ts";
 import { Caller } from "../shared/ports/caller.ts";
@@ -137,11 +138,12 @@ onForeignMessage(async (message, sender) => {
 });
 
 /** The page that a window shows, where it could ask for tools. */
-async function siteIn(windowId: unknown): Promise<{ origin: string; tab: number } | undefined> {
+async function siteIn(windowId: unknown): Promise<{ origin: string; tab: number; profile?: string } | undefined> {
   const shown = typeof windowId === "number" ? await shownTab(windowId) : undefined;
   if (shown === undefined || !URL.canParse(shown.url)) return undefined;
   const { origin } = new URL(shown.url);
-  return isPageOrigin(origin) ? { origin, tab: shown.tab } : undefined;
+  const profile = profileOf(shown.store);
+  return isPageOrigin(origin) ? { origin, tab: shown.tab, ...(profile === undefined ? {} : { profile }) } : undefined;
 }
 
 // They run in the process of a page, and have no need of it: whoever takes that over does not get at flags and origins.

@@ -1,4 +1,4 @@
-// What a page could send if it got at the port: it reaches the background as what it is, or not at all.
+// What a page could send if it got at the port: it reaches the background within bounds, or not at all.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -32,14 +32,15 @@ function channel() {
   return { send: (message: unknown) => heard(message), answers, passed };
 }
 
-test("what is forged is refused before it goes anywhere", async () => {
+test("what has no bound, or is nothing that a page asks for, is refused before it goes anywhere", async () => {
   const { send, answers, passed } = channel();
   const forged: [string, unknown][] = [
     ["call", { tool: "everything/echo", args: JSON.stringify({ message: "x".repeat(5e6) }) }],
     ["call", { tool: { toString: 1 }, args: ["{}"] }],
-    ["call", { tool: "__proto__/x", args: '{"__proto__": {"a": 1}}' }],
-    ["call", { tool: "everything/echo", args: `{"a":${"[".repeat(100_000)}${"]".repeat(100_000)}}` }],
-    ["call", { tool: "everything/\ud800", args: "{}" }],
+    ["browser", { act: "select", selector: "a", values: [["b"]] }],
+    ["browser", { act: "select", selector: "a", values: Array(1e9) }],
+    ["run", { task: "x".repeat(500_000), systemPrompt: "x".repeat(500_000) }],
+    ["session_create", { llm: new ArrayBuffer(8) }],
     ["request_permissions", { scopes: Array(1e5).fill("mcp:tools.call") }],
     ["prompt", { body: { messages: [] } }],
     ["prompt", { body: "x".repeat(1e6) }],
@@ -59,8 +60,8 @@ test("an origin, a tab or a gesture of the page's own does not go on", async () 
   await settle();
   assert.deepEqual(passed, [
     ["permissions", { gesture: 7 }],
-    ["call", { tool: "a/b", args: "{}", progress: false, gesture: 7 }],
-    ["prompt", { body: "{}", stream: false, gesture: 7 }],
+    ["call", { tool: "a/b", args: "{}", gesture: 7 }],
+    ["prompt", { body: "{}", stream: 1, gesture: 7 }],
   ]);
 });
 

@@ -65,6 +65,7 @@ export function parseFlags(stored: unknown): Flags {
 const NEEDED_FOR: { [scope in Scope]: keyof Flags } = {
   "mcp:tools.list": "toolAccess",
   "mcp:tools.call": "toolCalling",
+  "mcp:server.connect": "toolCalling",
   "model:prompt": "textGeneration",
   "model:tools": "agentRuns",
   "model:list": "textGeneration",
@@ -83,9 +84,11 @@ export function checkFlags(type: string, payload: Fields, flags: Flags): void {
   for (const flag of needed) check(flag, flags);
 }
 
-/** The same for a wish: where one of its scopes is switched off. */
-export function checkScopes(scopes: Scope[], flags: Flags): void {
-  for (const scope of scopes) check(NEEDED_FOR[scope], flags);
+/** Those of a wish that are switched on. Throws ERR_FEATURE_DISABLED where all of them are off: the person could switch them on. */
+export function scopesOn(scopes: Scope[], flags: Flags): Scope[] {
+  const on = scopes.filter((scope) => flags[NEEDED_FOR[scope]]);
+  if (on.length === 0) for (const scope of scopes) check(NEEDED_FOR[scope], flags);
+  return on;
 }
 
 function check(needed: keyof Flags, flags: Flags): void {

@@ -9,7 +9,7 @@
 
 import type { Handler } from "../shared/ports/answerer.ts";
 import { CodedError } from "../shared/protocol/codes.ts";
-import { MOST_OWN, parseJson, wrong } from "../shared/protocol/runs.ts";
+import { MOST_OWN, wrong } from "../shared/protocol/runs.ts";
 
 type Control = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;
 
@@ -34,7 +34,8 @@ export const forms: Handler = async (type, payload, { signal }) => {
   const tool = found().find(({ name }) => name === payload["name"]);
   if (tool === undefined) throw new CodedError("ERR_TOOL_NOT_FOUND", "there is no such form");
   const { form } = tool;
-  fill(controlsOf(form), JSON.parse(parseJson(payload["args"], "args")) as { [name: string]: unknown });
+  // It is the page that fills in its own form.
+  fill(controlsOf(form), Object(JSON.parse(String(payload["args"]))) as { [name: string]: unknown });
   await submitted(form, attributeOf(form, "toolautosubmit") !== null, signal);
   return null;
 };

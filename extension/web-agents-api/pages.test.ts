@@ -39,6 +39,26 @@ test("who asks is what the browser said, whatever the page says", async () => {
   ]);
 });
 
+test("what is wrong in a request goes no further", async () => {
+  const { seen, ask } = played({}, { browserInteraction: true });
+  const wrong: [string, object][] = [
+    ["call", { tool: "everything/echo", args: JSON.stringify({ message: "x".repeat(300_000) }) }],
+    ["call", { tool: 7, args: ["{}"] }],
+    ["call", { tool: "__proto__/x", args: '{"__proto__": {"a": 1}}' }],
+    ["call", { tool: "everything/echo", args: `{"a":${"[".repeat(100_000)}${"]".repeat(100_000)}}` }],
+    ["call", { tool: "everything/\ud800", args: "{}" }],
+    ["prompt", { body: null }],
+    ["prompt", { body: "x".repeat(900_001) }],
+    ["browser", { act: "fill", selector: "#a", value: true }],
+    ["run", { task: " " }],
+    ["run", { task: "x", own: 1 }],
+    ["session_create", { llm: "x" }],
+    ["session_get", {}],
+  ];
+  for (const [type, payload] of wrong) await assert.rejects(ask(type, payload), { code: "ERR_INVALID_REQUEST" }, JSON.stringify([type, payload]).slice(0, 80));
+  assert.deepEqual(seen, []);
+});
+
 test("frames of an origin get the API before it hears that it is allowed something", async () => {
   const { granted, ask } = played({ request_permissions: { granted: true } });
   await ask("request_permissions", { scopes: ["mcp:tools.call"] });
@@ -62,14 +82,29 @@ test("what is switched off goes nowhere", async () => {
   await assert.rejects(ask("request_permissions", { scopes: ["mcp:tools.list"] }), { code: "ERR_FEATURE_DISABLED" });
   assert.deepEqual(seen, []);
   const calling = played({ request_permissions: { granted: true } }, { toolCalling: false, agentRuns: true, pageTools: true });
-  await assert.rejects(calling.ask("request_permissions", { scopes: ["mcp:tools.list", "mcp:tools.call"] }), { code: "ERR_FEATURE_DISABLED" });
+  await assert.rejects(calling.ask("request_permissions", { scopes: ["mcp:server.connect", "mcp:tools.call"] }), { code: "ERR_FEATURE_DISABLED" });
   await calling.ask("request_permissions", { scopes: ["mcp:tools.list"] });
   assert.deepEqual(calling.seen.map(([type]) => type), ["about", "request_permissions"]);
   const configured = played({ about: { model: true, off: ["textGeneration"] }, request_permissions: { granted: true } });
-  await assert.rejects(configured.ask("request_permissions", { scopes: ["mcp:tools.list", "model:prompt"] }), { code: "ERR_FEATURE_DISABLED" });
+  await assert.rejects(configured.ask("request_permissions", { scopes: ["model:list", "model:prompt"] }), { code: "ERR_FEATURE_DISABLED" });
   assert.deepEqual(configured.seen.map(([type]) => type), ["about"], "the person is not asked");
   assert.deepEqual(parseFlags({ toolAccess: "no", other: 1 }), { textGeneration: true, toolAccess: true, toolCalling: true, agentRuns: true, pageTools: true, browserInteraction: false, screenshots: false, browserControl: false });
   assert.deepEqual(parseFlags(null), { textGeneration: true, toolAccess: true, toolCalling: true, agentRuns: true, pageTools: true, browserInteraction: false, screenshots: false, browserControl: false });
+});
+
+test("the person is asked for the scopes that there are; what there is not, or is switched off, is unavailable", async () => {
+  const view = { origin: PAGE.origin, scopes: { "mcp:tools.call": "granted-once", "browser:activeTab.read": "granted-always" } };
+  const { seen, granted, ask } = played({ permissions: view, request_permissions: { ...view, granted: true, asked: true } });
+  const names = ["mcp:tools.call", "chat:open", "browser:activeTab.read", "__proto__"];
+  const answer = (await ask("request_permissions", { scopes: names, tools: ["s/*"] })) as { granted: boolean; scopes: object };
+  assert.deepEqual([answer.granted, Object.entries(answer.scopes)], [false, [["mcp:tools.call", "granted-once"], ["browser:activeTab.read", "unavailable"], ["chat:open", "unavailable"], ["__proto__", "unavailable"]]]);
+  assert.deepEqual(seen.at(-1)?.[1], { origin: PAGE.origin, tab: 3, document: "D", gesture: 0, scopes: ["mcp:tools.call"], tools: ["s/*"] });
+  assert.deepEqual(granted, [PAGE.origin], "what was allowed is allowed");
+  const none = (await ask("request_permissions", { scopes: ["chat:open", "mcp:servers.register"] })) as { granted: boolean; scopes: { [scope: string]: string } };
+  assert.deepEqual([none.granted, none.scopes["chat:open"], none.scopes["mcp:tools.call"], seen.at(-1)?.[0]], [false, "unavailable", "granted-once", "permissions"]);
+  for (const wrong of [[], "mcp:tools.call", [1], [""], ["x".repeat(65)], Array.from({ length: 65 }, (_, at) => `x:${at}`)]) {
+    await assert.rejects(ask("request_permissions", { scopes: wrong }), { code: "ERR_INVALID_REQUEST", message: /^scopes must be an array of 1 to 64 names/ });
+  }
 });
 
 test("what Harbor does in tabs is off until the person switches it on, each part by its own switch", async () => {

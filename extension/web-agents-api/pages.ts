@@ -18,9 +18,9 @@ import {
   type ListAnswer,
   type ModelState,
   type PermissionsAnswer,
-  type PermissionsRequest,
   type PermissionsView,
   type Scope,
+  isScope,
   parseCall,
   parseGesture,
   parsePrompt,
@@ -29,7 +29,7 @@ import {
 import { Clicks } from "./clicks.ts";
 import { Asks, OwnRun } from "./own_runs.ts";
 import { parseAnswer, parseOwn, parseRun, parseSession, parseSessionId } from "../shared/protocol/runs.ts";
-import { FLAG_NAMES, type Flags, NOT_HERE, checkFlags, checkScopes } from "./flags.ts";
+import { FLAG_NAMES, type Flags, NOT_HERE, checkFlags, scopesOn } from "./flags.ts";
 
 /** What `capabilities()` says. */
 export interface Capabilities {
@@ -71,14 +71,14 @@ export function handlerFor(
   const clicks = new Clicks();
   const about = new Known();
   const asks = new Asks();
-  const asker: Asker = { origin: page.origin, tab: page.tab };
+  const asker = askerOf(page);
   return async (type, payload, context) => {
     const { signal } = context;
     const now = await flags();
     checkFlags(type, payload, now);
     switch (type) {
       case "request_permissions":
-        return requestPermissions(permissionsRequest(page, payload, now), { harbor, flags: now, granted, clicks, about }, signal);
+        return requestPermissions(page, payload, { harbor, flags: now, granted, clicks, about }, signal);
       case "permissions":
       case "list":
         return harbor.call(type, { ...asker }, { signal });
@@ -87,7 +87,7 @@ export function handlerFor(
       case "call":
         return call(asker, harbor, payload, context);
       case "run":
-        if (typeof payload["own"] === "string") return ownRun(payload, payload["own"], { asker, harbor, flags: now, about, asks }, context);
+        if (payload["own"] !== undefined) return ownRun(payload, { asker, harbor, flags: now, about, asks }, context);
         return harbor.call(type, { ...asker, ...parseRun(payload) }, relayed(context));
       case "run_answer":
         return asks.answered(parseAnswer(payload));
@@ -116,12 +116,14 @@ export function handlerFor(
   };
 }
 
+const askerOf = ({ origin, tab, profile }: Document): Asker => ({ origin, tab, ...(profile === undefined ? {} : { profile }) });
+
 /** Where nobody answers, or the person has switched it off here, there is no model. A frame cannot ask for one. */
 async function modelState(page: Document, harbor: Peer, flags: Flags, signal: AbortSignal): Promise<PageModelState> {
   if (!flags.textGeneration) return { state: "unavailable" };
-  const { origin, tab, frame, document } = page;
+  const { frame, document } = page;
   try {
-    const found = (await harbor.call("model_state", { origin, tab, document }, { signal })) as ModelState;
+    const found = (await harbor.call("model_state", { ...askerOf(page), document }, { signal })) as ModelState;
     return frame !== 0 && found.state.startsWith("download") ? { state: "unavailable", denied: true } : found;
   } catch (error) {
     if (isNobody(error)) return { state: "unavailable", alone: { code: error.code, message: error.message } };
@@ -136,8 +138,8 @@ const RECENT_MS = 2_000;
 class Known {
   #about: { off: string[]; at: number } | undefined;
 
-  async now(harbor: Peer, { origin, tab }: Asker, signal: AbortSignal): Promise<About> {
-    const about = (await harbor.call("about", { origin, tab }, { signal })) as About;
+  async now(harbor: Peer, asker: Asker, signal: AbortSignal): Promise<About> {
+    const about = (await harbor.call("about", { ...asker }, { signal })) as About;
     this.#about = { off: about.off, at: performance.now() };
     return about;
   }
@@ -158,23 +160,34 @@ interface Asking {
   about: Known;
 }
 
-async function requestPermissions(request: PermissionsRequest, { harbor, flags, granted, clicks, about }: Asking, signal: AbortSignal): Promise<PermissionsAnswer> {
-  checkScopes(request.scopes, onIn(flags, await about.off(harbor, request, signal)));
-  const { gesture, none } = clicks.forQuestion(request.gesture);
-  const { asked, ...answer } = (await harbor.call("request_permissions", { ...request, gesture }, { signal })) as AskedAnswer;
+async function requestPermissions(page: Document, payload: Fields, parts: Asking, signal: AbortSignal): Promise<PermissionsAnswer> {
+  // A frame may use what its origin was allowed. A person could not tell who asks.
+  if (page.frame !== 0) throw new CodedError("ERR_PERMISSION_DENIED", "a frame inside a page may not ask; its top page may");
+  const { harbor, flags, about } = parts;
+  const asker = askerOf(page);
+  const { scopes: names, ...wish } = parseWish(payload);
+  const here = scopesOn(names.filter(isScope), flags);
+  // Nobody is asked for what does not exist.
+  if (here.length === 0) return without(names, (await harbor.call("permissions", { ...asker }, { signal })) as PermissionsView);
+  const scopes = scopesOn(here, onIn(flags, await about.off(harbor, asker, signal)));
+  const left = names.filter((name) => !scopes.some((scope) => scope === name));
+  const answer = await askPerson({ ...asker, document: page.document, ...wish, scopes }, parseGesture(payload["gesture"]), parts, signal);
+  return left.length === 0 ? answer : without(left, answer);
+}
+
+async function askPerson(wish: Asker & { document: string; scopes: Scope[] }, click: number, { harbor, granted, clicks }: Asking, signal: AbortSignal): Promise<PermissionsAnswer> {
+  const { gesture, none } = clicks.forQuestion(click);
+  const { asked, ...answer } = (await harbor.call("request_permissions", { ...wish, gesture }, { signal })) as AskedAnswer;
   if (!asked) none();
   // Before the page hears of it, so that frames which it makes then have the API.
-  if (answer.granted) await granted(request.origin);
+  if (answer.granted) await granted(wish.origin);
   return answer;
 }
 
-function permissionsRequest(page: Document, payload: Fields, flags: Flags): PermissionsRequest {
-  // A frame may use what its origin was allowed. A person could not tell who asks.
-  if (page.frame !== 0) throw new CodedError("ERR_PERMISSION_DENIED", "a frame inside a page may not ask; its top page may");
-  const { origin, tab, document } = page;
-  const wish = parseWish(payload);
-  checkScopes(wish.scopes, flags);
-  return { origin, tab, document, gesture: parseGesture(payload["gesture"]), ...wish };
+/** An answer that says of each of these names that nobody can allow it now. */
+function without(names: string[], { scopes, ...view }: PermissionsView): PermissionsAnswer {
+  const words = names.map((name) => [name, "unavailable"]);
+  return { ...view, granted: false, scopes: Object.fromEntries([...Object.entries(scopes), ...words]) as PermissionsView["scopes"] };
 }
 
 /** What a run with the page's own tools works with. */
@@ -186,8 +199,8 @@ interface OwnParts {
   asks: Asks;
 }
 
-async function ownRun(payload: Fields, own: string, { asker, harbor, flags, about, asks }: OwnParts, context: Context): Promise<unknown> {
-  const wish = { ...parseRun(payload), own: parseOwn(own) };
+async function ownRun(payload: Fields, { asker, harbor, flags, about, asks }: OwnParts, context: Context): Promise<unknown> {
+  const wish = { ...parseRun(payload), own: parseOwn(payload["own"]) };
   if (wish.tools !== undefined || wish.useAllTools === true || wish.requireCitations === true || wish.sessionId !== undefined) {
     throw new CodedError("ERR_INVALID_REQUEST", "a run with the page's own tools has no others, no session and no citations");
   }

@@ -15,7 +15,7 @@ const PAGE = `<!doctype html><meta charset=utf-8><title>Gulls</title><button id=
 <article><h1>Gulls</h1><p>The keeper counts 47 gulls.</p></article><p style="display:none">nobody sees this</p>
 <form><label>Name <input id=name></label><label>Word <input id=word type=password value=hunter-two-22></label>
 <select id=island aria-label=Island><option>Ouessant<option>Sein</select></form>
-<button id=count onclick="clicked(event)">Count</button><p id=said></p><div style="height:4000px"></div><p id=deep>Deep down</p>
+<button id=count onclick="clicked(event)">Count</button><p id=said></p><div style="height:4000px"></div><p id=deep>Deep down</p><a id=go href="/went">Go</a>
 <script>
   window.shown = (promise) => promise.then((value) => ({ value: value ?? null }), (error) => ({ code: error.code, message: error.message }));
   window.wish = { scopes: [] };
@@ -188,6 +188,14 @@ for (const inBrowser of inBrowsers) {
         assert.equal((await called(page, `tab.navigate(${other}, '${site.origin}/back')`)).code, "ERR_PERMISSION_DENIED");
         assert.deepEqual(await called(page, `tab.navigate(${id}, '${site.origin}/on')`), { value: null });
         assert.equal(((await called(page, `tab.readability(${id})`)) as { value: { url: string } }).value.url, `${site.origin}/on`);
+        await page.run(`window.going = shown(agent.browser.tab.waitForNavigation(${id}))`);
+        assert.deepEqual(await called(page, `tab.click(${id}, '#go')`), { value: null });
+        assert.deepEqual(await page.run("return going"), { value: null });
+        assert.equal(((await called(page, `tab.readability(${id})`)) as { value: { url: string } }).value.url, `${site.origin}/went`);
+        assert.equal((await called(page, `tab.waitForNavigation(${id}, { timeout: 100 })`)).code, "ERR_TOOL_TIMEOUT");
+        await page.run("window.staying = shown(agent.browser.waitForNavigation())");
+        assert.deepEqual(await page.run("let at = 0; const timer = setInterval(() => (location.hash = String(at += 1)), 50); const end = await staying; clearInterval(timer); return end"), { value: null });
+        await page.run("history.replaceState(null, '', '/')");
         const last = await made(`${site.origin}/last`);
         for (const url of ["file:///etc/passwd", "javascript:alert(1)", "http://u:p@127.0.0.1/", "https://a.blocked.example./x", "chrome://settings", "data:text/html,x"]) {
           assert.equal((await called(page, `tab.navigate(${id}, ${JSON.stringify(url)})`)).code, "ERR_PERMISSION_DENIED", url);

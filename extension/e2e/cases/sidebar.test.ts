@@ -57,7 +57,8 @@ for (const inBrowser of inBrowsers) {
         const pid = async () => JSON.parse(await harbor.cli("list", "--json")).servers[1].pid as number;
         const first = await pid();
         await sidebar.click("[id='server weather']");
-        await sidebar.click("[id='restart weather']");
+        await sidebar.says(".head .state", /^running$/);
+        await sidebar.press("[id='restart weather']");
         await until("another process", async () => ((await pid()) !== first ? true : undefined));
         await sidebar.says(".head .state", /^running$/);
         await sidebar.click("#back");

@@ -83,7 +83,8 @@ for (const inBrowser of inBrowsers) {
           assert.match(called.value?.content[0].text ?? called.message, /Bergen/);
           await sidebar.go("server/rain/overview");
           await sidebar.says(".head .state", /^running$/);
-          await sidebar.click("[role='switch'][aria-checked='true']");
+          await sidebar.says("#lazy-about", /./);
+          await sidebar.press("[role='switch'][aria-checked='true']");
           await sidebar.says("#lazy-about", /only while it runs/);
           assert.equal((await servers(harbor))[0]?.["supervision"].lazy ?? false, false);
 

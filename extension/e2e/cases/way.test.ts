@@ -40,7 +40,7 @@ for (const inBrowser of inBrowsers) {
         const of = (words: string, ...scopes: string[]) => Object.fromEntries(scopes.map((scope) => [scope, words]));
         assert.deepEqual(asked.value?.scopes, {
           ...of("granted-once", "mcp:tools.list", "mcp:tools.call"),
-          ...of("not-granted", "model:prompt", "model:tools", "model:list", "browser:activeTab.read", "browser:activeTab.interact", "browser:activeTab.screenshot"),
+          ...of("not-granted", "mcp:server.connect", "model:prompt", "model:tools", "model:list", "browser:activeTab.read", "browser:activeTab.interact", "browser:activeTab.screenshot"),
           ...of("not-granted", "browser:navigate", "browser:tabs.read", "browser:tabs.create"),
         });
         assert.equal(asked.value.granted, true);
@@ -51,6 +51,26 @@ for (const inBrowser of inBrowsers) {
           "return shown(agent.tools.call({ tool: 'everything/get-sum', args: { a: 20, b: 22 } }))",
         )) as Settled;
         assert.match(sum.value.content[0].text, /42/);
+      }));
+
+    test("a page that also asks for what there is not is asked about the rest; where there is nothing, nobody is asked", () =>
+      inBrowser.run(async ({ browser, site, harbor }: World) => {
+        await harbor.everything();
+        const page = await browser.open(site.url);
+        await page.run("wish.scopes = ['mcp:tools.call', 'mcp:server.connect', 'chat:open', 'mcp:servers.register', 'browser:activeTab.read']");
+        await page.click("#ask");
+        const consent = await browser.find("consent.html");
+        assert.match(await textOf(consent, "#wish"), /^wants to run all tools of a server: .*, and to start their servers$/);
+        assert.match(await textOf(consent, "#means"), /A server that does not run starts when the site calls a tool of it/);
+        await tick(consent);
+        await consent.click("#always");
+        const { value } = (await page.run("return window.asked")) as Settled;
+        const words = (...scopes: string[]) => scopes.map((scope) => value.scopes[scope]);
+        assert.equal(value.granted, false);
+        assert.deepEqual(words("mcp:tools.call", "mcp:server.connect"), ["granted-always", "granted-always"]);
+        assert.deepEqual(words("chat:open", "mcp:servers.register", "browser:activeTab.read"), ["unavailable", "unavailable", "unavailable"]);
+        const none = (await page.run("return shown(agent.requestPermissions({ scopes: ['chat:open', 'toString'] }))")) as Settled;
+        assert.deepEqual([none.value?.granted, none.value?.scopes["chat:open"], none.value?.scopes.toString], [false, "unavailable", "unavailable"]);
       }));
   });
 }

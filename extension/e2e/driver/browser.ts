@@ -29,6 +29,8 @@ export interface Browser {
   readonly name: "chrome" | "firefox";
   /** A new tab. */
   open(url: string): Promise<Page>;
+  /** A new tab in a container. Firefox only. */
+  openInContainer?(url: string, container: number): Promise<Page>;
   /** The page whose address has this in it, once there is one. */
   find(part: string): Promise<Page>;
   /** How many pages have this in their address now. */

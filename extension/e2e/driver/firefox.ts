@@ -22,6 +22,7 @@ const PREFS: { [name: string]: string | number | boolean } = {
   // The browser takes a person's click for their yes; without a click it refuses as ever. Its window is not for tests to click.
   "extensions.webextOptionalPermissionPrompts": false,
   "marionette.port": 0,
+  "privacy.userContext.enabled": true,
   "extensions.webextensions.uuids": UUIDS,
   "browser.shell.checkDefaultBrowser": false,
   "browser.startup.homepage_override.mstone": "ignore",
@@ -238,6 +239,15 @@ class Firefox implements Browser {
     const page = new FirefoxPage(this.#marionette, handle as string);
     await page.goto(url);
     return page;
+  }
+
+  async openInContainer(url: string, container: number): Promise<Page> {
+    await this.#runItself(`
+      const { gBrowser } = Services.wm.getMostRecentWindow("navigator:browser");
+      const triggeringPrincipal = Services.scriptSecurityManager.getSystemPrincipal();
+      gBrowser.selectedTab = gBrowser.addTab(${JSON.stringify(url)}, { userContextId: ${container}, triggeringPrincipal });
+    `);
+    return this.find(url);
   }
 
   async find(part: string): Promise<Page> {

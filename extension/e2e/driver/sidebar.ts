@@ -24,6 +24,13 @@ export class Sidebar {
     return this.page.click(`${selector}:not([aria-disabled="true"])`);
   }
 
+  /** Clicks as a script of the panel does, once that does something: what is still filled in may move away from under a pointer. */
+  async press(selector: string): Promise<void> {
+    const enabled = `${selector}:not([aria-disabled="true"]):not([disabled])`;
+    const source = `const found = document.querySelector(${JSON.stringify(enabled)}); found?.click(); return found !== null`;
+    await until(enabled, async () => ((await this.page.run(source)) as boolean) || undefined);
+  }
+
   /** Types into a control, once it is there. */
   async type(selector: string, text: string): Promise<void> {
     await until(selector, async () => {

@@ -82,6 +82,14 @@ export function browserPart(scopes: BrowserScope[], lack: Lack | undefined): HTM
   return group;
 }
 
+/** A site that wants to have servers started, and asks for no tools. */
+export function startsPart(): HTMLElement {
+  const group = element("section", { class: "model", "aria-label": "Your servers" });
+  group.append(element("h2", {}, "For the site, Harbor may"), element("ul", {}, ""));
+  group.lastElementChild?.append(element("li", {}, "start a server whose tools the site may use"));
+  return group;
+}
+
 /** A site that an AI client wants to open. */
 export function sitePart(host: string): HTMLElement {
   const group = element("section", { class: "model", "aria-label": "The site" });

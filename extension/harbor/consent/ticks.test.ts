@@ -88,6 +88,8 @@ test("one sentence says what it is about", () => {
   assert.equal(said({ scopes: ["model:tools", ...scopes], named: true, servers: [named] }), "wants your AI model to work for it, using 2 of your tools: forecast, map");
   assert.equal(said({ scopes: ["model:prompt", ...scopes], named: false, servers: [whole] }), "wants to use your language model, and to run all tools of a server: a");
   assert.equal(said({ scopes: ["mcp:tools.list"], named: true, servers: [named] }), "wants to see which tools you have");
+  assert.equal(said({ scopes: [...scopes, "mcp:server.connect"], named: true, servers: [named] }), "wants to run 2 tools: forecast, map, and to start their servers");
+  assert.equal(said({ scopes: ["mcp:server.connect"], named: false, servers: [] }), "wants to start your servers when it uses their tools");
 });
 
 test("allowing is said in two sentences, and promises no less than it gives", () => {
@@ -95,6 +97,7 @@ test("allowing is said in two sentences, and promises no less than it gives", ()
   assert.equal(means("model:prompt", "model:tools", "mcp:tools.call"), "The site and your model may run the ticked tools with any data. The site sees what they say about themselves and what they answer.");
   assert.match(means("mcp:tools.list"), /^The site sees which of these tools you have/);
   assert.match(means("mcp:tools.call", "model:list"), /^The site may run the ticked tools.* names of your models/);
+  assert.match(means("mcp:server.connect"), /^A server that does not run starts when the site calls a tool of it that it may use/);
   assert.match(means("model:prompt"), /^The site sends texts to this model/);
   assert.equal(countWords({ servers: 15, tools: 48, ticked: 20, of: 9 }), "Ticked: 20 of 48 tools, in 9 of 15 servers.");
 });

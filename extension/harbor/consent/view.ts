@@ -6,7 +6,7 @@
 import { isOfTools } from "../../shared/protocol/peer.ts";
 import type { AskedServer, QuestionView } from "../own.ts";
 import { element, foreign } from "./elements.ts";
-import { browserPart, callPart, modelPart, sitePart, wholeParts } from "./model_part.ts";
+import { browserPart, callPart, modelPart, sitePart, startsPart, wholeParts } from "./model_part.ts";
 import { flaggedOf, flaggedPart, serverPart } from "./server_part.ts";
 import { type Ticks, chosenOf, everyOf, everyState, singlesOf, ticksOf, turned } from "./ticks.ts";
 import { ANSWER_WORDS, FAILED_WORDS, MISSING_WORDS, NEVER_WORDS, belowWords, browserScopes, callerWords, countWords, isLeftIn, meansWords, onceButton, onceWords, wishWords } from "./words.ts";
@@ -48,7 +48,8 @@ export function show(question: QuestionView): void {
   const ofTabs = browserScopes(question.scopes);
   const isSingle = call !== undefined || site !== undefined;
   const tabs = ofTabs.length === 0 ? [] : [{ of: [ofTabs, lack], make: () => browserPart(ofTabs, lack) }];
-  const about = [...tabs, ...(model === undefined ? [] : [{ of: model, make: () => modelPart(model) }]), ...(call === undefined ? [] : [{ of: call, make: () => callPart(call) }]), ...(site === undefined ? [] : [{ of: site, make: () => sitePart(site) }])];
+  const starts = question.scopes.includes("mcp:server.connect") && !question.scopes.some(isOfTools) ? [{ of: "starts", make: startsPart }] : [];
+  const about = [...tabs, ...starts, ...(model === undefined ? [] : [{ of: model, make: () => modelPart(model) }]), ...(call === undefined ? [] : [{ of: call, make: () => callPart(call) }]), ...(site === undefined ? [] : [{ of: site, make: () => sitePart(site) }])];
   draw(part("model"), about);
   part("always").hidden = isSingle;
   part("once-note").hidden = isSingle;

@@ -4,6 +4,7 @@
 
 import type { Approval, ApprovalField } from "../../shared/protocol/generated/messages.ts";
 import { isPageOrigin } from "../../shared/origins/origin.ts";
+import { profileWords } from "../../shared/origins/profile.ts";
 import { BROWSER_SCOPES, type BrowserScope } from "../../shared/protocol/in_tabs.ts";
 import { type Scope, isOfTools } from "../../shared/protocol/peer.ts";
 import type { AskedModel, AskedServer, QuestionView } from "../own.ts";
@@ -41,10 +42,13 @@ export function wishWords({ scopes, servers, named, call, site, power }: Pick<Qu
   if (site !== undefined && power === "bodies") return { words: "wants to read what pages in your browser ask of servers, and what these answer. There may be logins in it, with which it can act as you at ", names: [site], rest: "" };
   if (site !== undefined) return { words: "uses your browser, and wants to open ", names: [site], rest: "" };
   if (call !== undefined) return { words: actWords(call), names: [call.tool], rest: "" };
-  const plain = [modelWish(scopes), browserWish(scopes)].filter((words) => words !== undefined);
+  const starts = scopes.includes("mcp:server.connect");
+  const isOfTool = scopes.some(isOfTools);
+  const plain = [modelWish(scopes), browserWish(scopes), starts && !isOfTool ? "to start your servers when it uses their tools" : undefined].filter((words) => words !== undefined);
   const ofModels = plain.length === 0 ? undefined : plain.join(", and ");
-  if (!scopes.some(isOfTools)) return { words: `wants ${ofModels}`, names: [], rest: "" };
-  const ofTools = toolWish({ scopes, servers, named });
+  if (!isOfTool) return { words: `wants ${ofModels}`, names: [], rest: "" };
+  const wish = toolWish({ scopes, servers, named });
+  const ofTools = starts ? { ...wish, rest: `${wish.rest}, and to start their servers` } : wish;
   if (ofModels === undefined) return ofTools;
   const runs = scopes.includes("model:tools") && /^wants to run (.+)$/s.exec(ofTools.words);
   if (runs) return { ...ofTools, words: `wants ${ofModels}, using ${(runs[1] ?? "").replace(/^(\d+) tools?/, "$1 of your tools")}` };
@@ -60,6 +64,9 @@ export const BROWSER_WORDS: { [scope in BrowserScope]: string } = {
   "browser:tabs.read": "list the tabs that it has opened",
   "browser:tabs.create": "open tabs behind this one, and use them while they show this site",
 };
+
+/** What it means that a site may have servers started. */
+export const STARTS_WORDS = "A server that does not run starts when the site calls a tool of it that it may use, and nobody asks you about that.";
 
 /** Those of the browser. */
 export const browserScopes = (scopes: Scope[]): BrowserScope[] => BROWSER_SCOPES.filter((scope) => scopes.includes(scope));
@@ -155,7 +162,7 @@ function callWords({ who, reason, tool }: Approval): string {
 }
 
 /** What allowing means. */
-export function meansWords({ origin, scopes, call, site, power }: Pick<QuestionView, "scopes" | "call" | "site" | "power"> & { origin?: string }): string {
+export function meansWords({ origin, profile, scopes, call, site, power }: Pick<QuestionView, "scopes" | "call" | "site" | "power" | "profile"> & { origin?: string }): string {
   if (power === "logins") return "Cookies are your login: whoever has them needs no password, also where sites share one login. Your answer holds for this app on this site, until the browser or Harbor ends.";
   if (power === "bodies") return "Nothing is kept before your yes. Your answer holds for this app on this site, until the browser or Harbor ends.";
   if (power === "scripts") return "Your answer holds for this app on this site, until the browser or Harbor ends. Where its scripts have run, the page cannot use Harbor until it is loaded anew.";
@@ -168,8 +175,10 @@ export function meansWords({ origin, scopes, call, site, power }: Pick<QuestionV
   return [
     scopes.includes("model:prompt") && !scopes.includes("model:tools") ? "The site sends texts to this model and reads its answers." : undefined,
     runs || scopes.includes("model:tools") ? `${who} may run the ticked tools with any data. ${sees}` : scopes.some(isOfTools) ? "The site sees which of these tools you have and what they say about themselves." : undefined,
+    scopes.includes("mcp:server.connect") ? STARTS_WORDS : undefined,
     browserScopes(scopes).length > 0 ? "Harbor acts for the site in the site's own pages only, and leaves password, code and card fields alone." : undefined,
     scopes.includes("model:list") ? "The site sees the names of your models and of who runs them." : undefined,
+    profile === undefined ? undefined : `Your answer holds in ${profileWords(profile)} of your browser alone.`,
   ].flatMap((words) => words ?? []).join(" ");
 }
 

@@ -4,8 +4,9 @@
 // an end that the line does not say.
 
 import { isFields } from "../../shared/ports/wire.ts";
+import { isScope } from "../../shared/protocol/peer.ts";
 import { hostOf } from "./site.ts";
-import { type Tone, count } from "./words.ts";
+import { type Tone, count, scopeWords } from "./words.ts";
 
 export interface Activity {
   at: number;
@@ -133,8 +134,7 @@ function grantHead({ grant_type, scope, allowed_tools: tools }: Line): string {
   const ofModels = OF_MODELS[name]?.[at];
   if (ofModels !== undefined) return ofModels;
   const ofTools = OF_TOOLS[name]?.[at];
-  // Nothing here has this scope: it gives, or takes, nothing.
-  if (ofTools === undefined) return `${at === 1 ? "Blocked" : "Allowed"}: ${name}`;
+  if (ofTools === undefined) return `${at === 1 ? "Blocked" : "Allowed"}: ${scopeWords(name)}`;
   if (at === 1) return ofTools;
   return `${ofTools} ${isEmpty(tools) ? "no tools" : "tools"}`;
 }
@@ -146,13 +146,23 @@ function grantWords(line: Line): string {
   const how = line["grant_type"] === "ALLOW_ALWAYS" ? "always" : "for a limited time";
   const scope = text(line["scope"]) ?? USE;
   if (scope in OF_MODELS) return how;
-  if (!(scope in OF_TOOLS)) return `${how}, and gives nothing`;
+  if (!(scope in OF_TOOLS)) return isScope(scope) ? how : `${how}, and gives nothing`;
   if (isEmpty(line["allowed_tools"])) return how;
   const tools = line["allowed_tools"] === undefined ? "all tools" : toolsWords(texts(line["allowed_tools"]));
   return `${tools}, ${how}`;
 }
 
+/** How many permissions that are not of tools or models stand by their names. */
+const MOST_NAMED = 2;
+
 function toolsWords(asked: string[]): string {
+  const isOther = (one: string) => isScope(one) && !(one in OF_MODELS);
+  const others = asked.filter(isOther);
+  if (others.length > 0) {
+    const rest = asked.filter((one) => !isOther(one));
+    const said = others.length > MOST_NAMED ? count(others.length, "permission") : others.map((one) => `“${scopeWords(one)}”`).join(" and ");
+    return rest.length === 0 ? said : `${said} and ${toolsWords(rest)}`;
+  }
   const [models, tools] = [asked.filter((one) => one in OF_MODELS), asked.filter((one) => !(one in OF_MODELS))];
   if (models.length > 0) return tools.length === 0 ? "your language model" : `your language model and ${toolsWords(tools)}`;
   const whole = tools.filter((tool) => tool.endsWith("/*"));

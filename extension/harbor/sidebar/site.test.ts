@@ -7,7 +7,7 @@ import { Badge } from "../badge.ts";
 import { parseSite } from "../beside.ts";
 import { activitiesOf, activityOf, callsSince, whoWords } from "./activity.ts";
 import { parseTokens, shareOf, shareWords, usesModels } from "./budget.ts";
-import { accessBy, accessOf, accessWords, shortWords } from "./site.ts";
+import { accessBy, accessOf, accessWords, grantsOf, shortWords } from "./site.ts";
 
 const SITE = { origin: "https://a.example", tab: 3 };
 const grant = (more: object = {}) => ({ origin: SITE.origin, profile: "default", scope: "mcp:tools.call", grant_type: "ALLOW_ONCE", created_at: 0, ...more }) as Grant;
@@ -47,13 +47,16 @@ test("a model is said beside the tools, and what it may use", () => {
 });
 
 test("what is of another tab, page or profile does not count, and a denial holds over the rest", () => {
+  const inContainer = { ...SITE, profile: "container:x" };
+  assert.deepEqual([grantsOf(inContainer, [grant()]).length, grantsOf(inContainer, [grant({ profile: "container:x" })]).length], [0, 1]);
   for (const other of [{ tab_id: 4 }, { origin: "https://b.example" }, { profile: "work" }]) assert.equal(words(grant(other)), "No access to your tools");
   assert.equal(words(grant(), grant({ grant_type: "DENY" })), "Blocked: it can't ask for your tools");
 });
 
 test("what another extension says of a page is read with care", () => {
   assert.deepEqual(parseSite({ site: SITE }), SITE);
-  for (const wrong of [undefined, null, {}, { site: { origin: "file://", tab: 1 } }, { site: { origin: SITE.origin, tab: "3" } }]) assert.equal(parseSite(wrong), undefined);
+  assert.deepEqual(parseSite({ site: { ...SITE, profile: "container:firefox-container-2" } }), { ...SITE, profile: "container:firefox-container-2" });
+  for (const wrong of [undefined, null, {}, { site: { origin: "file://", tab: 1 } }, { site: { origin: SITE.origin, tab: "3" } }, { site: { ...SITE, profile: "default" } }]) assert.equal(parseSite(wrong), undefined);
 });
 
 test("the button is marked while the page that is shown has access, and nobody is asked while nothing is granted", async () => {
@@ -95,6 +98,10 @@ test("a line of the log says who called what, and how it ended", () => {
   assert.equal(ended({ timestamp: 5, event: "refused", code: "ERR_SCOPE_REQUIRED", count: 4 }), "refused: not allowed, 4 times");
   const consent = (outcome: string) => activityOf({ timestamp: 5, event: "consent", outcome, origin: SITE.origin, asked_tools: ["w/a", "w/b"] });
   assert.deepEqual(consent("dismissed"), { at: 5, origin: SITE.origin, what: "Asked for 2 tools", isTool: false, isCall: false, tone: "idle", ended: "you closed the question" });
+  const asked = (...asked_tools: string[]) => activityOf({ timestamp: 5, event: "consent", origin: SITE.origin, outcome: "allowed", asked_tools })?.what;
+  assert.equal(asked("browser:activeTab.read"), "Asked for “Read its own page”");
+  assert.equal(asked("mcp:server.connect", "a/x", "a/y"), "Asked for “Start servers of its tools” and 2 tools");
+  assert.equal(asked("browser:activeTab.read", "browser:activeTab.interact", "browser:navigate", "model:prompt"), "Asked for 3 permissions and your language model");
   assert.deepEqual([consent("denied")?.ended, consent("allowed")?.ended], ["you didn't allow it", "you allowed it"]);
   assert.equal(ended({ timestamp: 5, event: "grant", grant_type: "ALLOW_ALWAYS", allowed_tools: ["w/*"] }), "all tools of w, always");
   assert.equal(activityOf({ timestamp: 5, event: "approvals_revoke" })?.what, "Answers about calls revoked");
@@ -110,6 +117,8 @@ test("a grant of nothing is not told as one of tools", () => {
   assert.deepEqual(told("mcp:tools.list", { allowed_tools: ["a/x"] }), ["Allowed to see tools", "a/x, always"]);
   assert.deepEqual(told("agents:remote"), ["Allowed: agents:remote", "always, and gives nothing"]);
   assert.deepEqual(told("agents:remote", { grant_type: "DENY" }), ["Blocked: agents:remote", "until you unblock it"]);
+  assert.deepEqual(told("browser:activeTab.read"), ["Allowed: Read its own page", "always"]);
+  assert.deepEqual(told("mcp:server.connect", { grant_type: "DENY" }), ["Blocked: Start servers of its tools", "until you unblock it"]);
   assert.deepEqual(told("model:prompt"), ["Allowed to use your language model", "always"]);
 });
 

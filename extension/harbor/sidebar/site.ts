@@ -2,6 +2,7 @@
 //
 // Pure. Must never say more than grants hold: a denial holds over whatever else there is.
 
+import { DEFAULT_PROFILE } from "../../shared/origins/profile.ts";
 import type { Grant, Server } from "../../shared/protocol/generated/messages.ts";
 import { count } from "./words.ts";
 
@@ -9,6 +10,8 @@ import { count } from "./words.ts";
 export interface Site {
   origin: string;
   tab: number;
+  /** The profile of the browser that its tab is in; absent: the default one. */
+  profile?: string;
 }
 
 export interface Access {
@@ -27,9 +30,9 @@ const CALL = "mcp:tools.call";
 
 type Known = Pick<Server, "server_id" | "tool_count">;
 
-/** The grants that count for a page: its origin's, for all tabs or its own. */
-export function grantsOf({ origin, tab }: Site, grants: Grant[]): Grant[] {
-  return grants.filter((grant) => grant.origin === origin && grant.profile === "default" && (grant.tab_id === undefined || grant.tab_id === tab));
+/** The grants that count for a page: its origin's in its profile, for all tabs or its own. */
+export function grantsOf({ origin, tab, profile = DEFAULT_PROFILE }: Site, grants: Grant[]): Grant[] {
+  return grants.filter((grant) => grant.origin === origin && grant.profile === profile && (grant.tab_id === undefined || grant.tab_id === tab));
 }
 
 export function accessOf(site: Site, grants: Grant[], servers: Known[]): Access {

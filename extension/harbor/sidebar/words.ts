@@ -164,6 +164,7 @@ export function tailOf({ details }: Failure): string | undefined {
 export function scopeWords(scope: string): string {
   if (scope === "mcp:tools.list") return "See tools";
   if (scope === "mcp:tools.call") return "Use tools";
+  if (scope === "mcp:server.connect") return "Start servers of its tools";
   if (scope === "model:prompt") return "Use your language model";
   if (scope === "model:tools") return "Have a model do tasks with tools";
   if (scope === "model:list") return "See your language models";

@@ -10,7 +10,8 @@ export interface Sender {
   origin?: string;
   frameId?: number;
   documentId?: string;
-  tab?: { id: number; incognito: boolean };
+  /** `store`: where the browser keeps the cookies of its pages, as it calls that. */
+  tab?: { id: number; incognito: boolean; store?: string };
 }
 
 /** A connection to another part of an extension, to another extension or to the native host. */
@@ -142,9 +143,15 @@ export function onPageShown(listener: (windowId: number, tabId: number) => void)
 }
 
 /** The tab that a window shows; its address only where the extension may see it. */
-export async function shownTab(windowId: number): Promise<{ tab: number; url: string } | undefined> {
+export async function shownTab(windowId: number): Promise<{ tab: number; url: string; store?: string } | undefined> {
   const [found] = await chrome.tabs.query({ active: true, windowId });
-  return found?.id === undefined || found.url === undefined ? undefined : { tab: found.id, url: found.url };
+  return found?.id === undefined || found.url === undefined ? undefined : { tab: found.id, url: found.url, ...storeIn(found) };
+}
+
+/** Firefox tells it to extensions that may use cookies; Chromium has one for all pages that an extension sees. */
+function storeIn(tab: chrome.tabs.Tab): { store?: string } {
+  const { cookieStoreId: store } = tab as { cookieStoreId?: string };
+  return store === undefined ? {} : { store };
 }
 
 /** The window of the page that asks. */
@@ -253,7 +260,7 @@ function senderOf(sender: chrome.runtime.MessageSender | undefined): Sender {
   if (origin !== undefined) found.origin = origin;
   if (frameId !== undefined) found.frameId = frameId;
   if (documentId !== undefined) found.documentId = documentId;
-  if (tab?.id !== undefined) found.tab = { id: tab.id, incognito: tab.incognito };
+  if (tab?.id !== undefined) found.tab = { id: tab.id, incognito: tab.incognito, ...storeIn(tab) };
   return found;
 }
 

@@ -107,9 +107,9 @@ export function onPermissions(listener: () => void): void {
   chrome.permissions.onRemoved.addListener(listener);
 }
 
-/** A tab behind the others, in the window that the person uses. */
-export async function openBehind(url: string): Promise<TabView> {
-  return viewOf(await chrome.tabs.create({ url, active: false }));
+/** A tab behind the others, in the window that the person uses. `beside`: it belongs to that one, whose container it has in Firefox. */
+export async function openBehind(url: string, beside?: number): Promise<TabView> {
+  return viewOf(await chrome.tabs.create({ url, active: false, ...(beside === undefined ? {} : { openerTabId: beside }) }));
 }
 
 /** The tab, if it is there. */
@@ -413,6 +413,28 @@ export async function loadedAfter(tabId: number, begin: () => Promise<void>, mos
     return await loaded;
   } finally {
     chrome.tabs.onUpdated.removeListener(hear);
+  }
+}
+
+/**
+ * Waits until a tab goes elsewhere, or is on its way there already; false: it has not within so long. Where it is told of goes without a new
+ * document, only where the extension may see the tab's address.
+ */
+export async function goesElsewhere(tabId: number, most: number, signal: AbortSignal): Promise<boolean> {
+  let hear: Parameters<typeof chrome.tabs.onUpdated.addListener>[0] = () => undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const gone = new Promise<boolean>((resolve, reject) => {
+    hear = (id, { status, url }) => void (id === tabId && (status === "loading" || url !== undefined) && resolve(true));
+    timer = setTimeout(resolve, most, false);
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+  });
+  chrome.tabs.onUpdated.addListener(hear);
+  try {
+    return (await tabOf(tabId))?.loading === true || (await gone);
+  } finally {
+    clearTimeout(timer);
+    chrome.tabs.onUpdated.removeListener(hear);
+    gone.catch(() => undefined);
   }
 }
 

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Sender } from "../browser/api.ts";
 import { isPageOrigin } from "./origin.ts";
+import { isProfile, placeOf, profileWords } from "./profile.ts";
 import { isBackgroundOf, ownPage, pageOf } from "./senders.ts";
 
 test("pages over https and of this machine have an origin, others have none", () => {
@@ -43,6 +44,15 @@ const PAGE: Sender = {
 
 test("a document is what the browser says", () => {
   assert.deepEqual(pageOf(PAGE, "me"), { origin: "https://a.example", tab: 3, frame: 0, document: "D" });
+});
+
+test("a container is a profile, by the browser's word about the tab", () => {
+  const inStore = (store: string) => pageOf({ ...PAGE, tab: { id: 3, incognito: false, store } }, "me")?.profile;
+  assert.deepEqual(["firefox-default", "firefox-container-4"].map(inStore), [undefined, "container:firefox-container-4"]);
+  for (const name of ["container:firefox-container-4", "container:x"]) assert.ok(isProfile(name), name);
+  for (const name of ["default", "container:", "container:a b", "container:a\n", `container:${"x".repeat(101)}`, "x", 1, null]) assert.ok(!isProfile(name), String(name));
+  assert.deepEqual(["container:firefox-container-4", "work"].map(profileWords), ["Container 4", "work"]);
+  assert.deepEqual([placeOf({ origin: "https://a.example" }), placeOf({ origin: "https://a.example", profile: "container:x" })], ["https://a.example", "https://a.example container:x"]);
 });
 
 test("a sender that lacks something, or is something else, is no page", () => {

@@ -4,12 +4,15 @@
 
 import type { Sender } from "../browser/api.ts";
 import { isPageOrigin } from "./origin.ts";
+import { profileOf } from "./profile.ts";
 
 /** The document that a content script runs in. */
 export interface PageDocument {
   origin: string;
   tab: number;
   frame: number;
+  /** The profile of the browser that its tab is in; absent: the default one. */
+  profile?: string;
   /** An id of the document, where the browser gives one. */
   document?: string;
 }
@@ -21,7 +24,8 @@ export function pageOf(sender: Sender, ownId: string): PageDocument | undefined 
   if (origin === undefined || origin === "null" || !isPageOrigin(origin)) return undefined;
   // A frame that shows something else than its origin (about:, srcdoc, data:, blob:) is none of ours.
   if (url === undefined || !URL.canParse(url) || new URL(url).origin !== origin || /^blob:/i.test(url)) return undefined;
-  return { origin, tab: tab.id, frame, ...(documentId === undefined ? {} : { document: documentId }) };
+  const profile = profileOf(tab.store);
+  return { origin, tab: tab.id, frame, ...(profile === undefined ? {} : { profile }), ...(documentId === undefined ? {} : { document: documentId }) };
 }
 
 /** Whether this is the background of the extension `peerId`. */

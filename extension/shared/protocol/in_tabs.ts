@@ -30,7 +30,7 @@ const OPENS = { scope: "browser:tabs.create", flag: "browserControl" } as const;
 const ACTS = {
   ...{ readability: READS, getElement: READS, waitForSelector: READS },
   ...{ click: ACTS_IN, fill: ACTS_IN, select: ACTS_IN, scroll: ACTS_IN },
-  ...{ screenshot: SEES, navigate: LEADS },
+  ...{ screenshot: SEES, navigate: LEADS, waitForNavigation: LEADS },
   ...{ tabsList: LISTS, tabsGet: LISTS, tabsCreate: OPENS, tabsClose: OPENS, getHtml: OPENS, waitForLoad: OPENS },
 } as const satisfies { [act: string]: { scope: BrowserScope; flag: BrowserFlag } };
 export type Act = keyof typeof ACTS;
@@ -48,6 +48,7 @@ type InTab =
   | { act: "navigate" | "tabsCreate"; url: string }
   | { act: "getElement"; selector: string }
   | { act: "waitForSelector"; selector: string; timeout: number }
+  | { act: "waitForNavigation"; timeout: number }
   | { act: "click"; selector: string; button: "left" | "right" | "middle"; doubleClick: boolean }
   | { act: "fill"; selector: string; value: string }
   | { act: "select"; selector: string; values: string[] }
@@ -58,7 +59,7 @@ const MAX_URL = 8_192;
 const MAX_VALUE = 100_000;
 const MAX_VALUES = 64;
 
-/** How long an element is waited for, in milliseconds: where a page says nothing, and at most. */
+/** How long an element or a navigation is waited for, in milliseconds: where a page says nothing, and at most. */
 const WAIT_MS = 10_000;
 const MAX_WAIT_MS = 30_000;
 
@@ -100,6 +101,8 @@ function parseAct(act: Act, fields: Fields): InTab {
       return { act, selector: selectorIn(fields) };
     case "waitForSelector":
       return { act, selector: selectorIn(fields), timeout: timeoutIn(fields) };
+    case "waitForNavigation":
+      return { act, timeout: timeoutIn(fields) };
     case "click":
       return { act, selector: selectorIn(fields), button: oneOf(fields, "button", ["left", "right", "middle"]) ?? "left", doubleClick: isOn(fields, "doubleClick") };
     case "fill":

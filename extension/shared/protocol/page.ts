@@ -8,18 +8,14 @@
 /** The name of the port, and of the event that hands it over. */
 export const CHANNEL = "harbor_web_agent";
 
-/** Of what a page may ask for: what concerns runs. */
-export const RUN_REQUESTS = ["run", "session_create", "session_get", "session_list", "session_end", "run_answer"] as const;
-
 /** Of what a page may ask for: what the content script answers itself, of the page's forms that are tools. */
 export const FORM_REQUESTS = ["forms", "form_run"] as const;
 
-/** What a page may ask for. */
+/** What a page may ask for: a plain list, which is left out of scripts that do not use it. */
 export const PAGE_REQUESTS = [
-  ...(["request_permissions", "permissions", "capabilities", "list", "call"] as const),
-  ...(["model_state", "prompt", "providers", "active_provider", "open_settings"] as const),
-  ...(["browser"] as const),
-  ...RUN_REQUESTS,
+  "request_permissions", "permissions", "capabilities", "list", "call", "browser",
+  "model_state", "prompt", "providers", "active_provider", "open_settings",
+  "run", "run_answer", "session_create", "session_get", "session_list", "session_end",
 ] as const;
 export type PageRequestType = (typeof PAGE_REQUESTS)[number] | (typeof FORM_REQUESTS)[number];
 

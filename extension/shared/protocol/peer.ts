@@ -5,11 +5,12 @@
 
 import type { Fields } from "../ports/wire.ts";
 import { isPageOrigin } from "../origins/origin.ts";
+import { isProfile } from "../origins/profile.ts";
 import { BROWSER_SCOPES, type BrowserWish, parseBrowser } from "./in_tabs.ts";
 import { CodedError } from "./codes.ts";
 import type { ToolDescriptor } from "./generated/messages.ts";
-import { type RunWish, type SessionWish, parseJson, parseRun, parseSession, parseSessionId } from "./runs.ts";
-import { MAX_ARGS, MAX_DEPTH, MAX_PROMPT, type PageRequestType, isDeep, isTooLarge } from "./page.ts";
+import { type RunWish, type SessionWish, parseRun, parseSession, parseSessionId } from "./runs.ts";
+import { MAX_ARGS, MAX_DEPTH, MAX_PROMPT, isDeep, isTooLarge } from "./page.ts";
 
 /** The name of the port. */
 export const PEER_PORT = "web-agents-api";
@@ -28,8 +29,11 @@ export interface GrantsMessage {
 }
 
 /** What a page can be allowed in this version. */
-export const SCOPES = ["mcp:tools.list", "mcp:tools.call", "model:prompt", "model:tools", "model:list", ...BROWSER_SCOPES] as const;
+export const SCOPES = ["mcp:tools.list", "mcp:tools.call", "mcp:server.connect", "model:prompt", "model:tools", "model:list", ...BROWSER_SCOPES] as const;
 export type Scope = (typeof SCOPES)[number];
+
+/** Whether there is such a scope. Pages ask for others, too: some are of other versions, some of nobody. */
+export const isScope = (name: string): name is Scope => SCOPES.some((scope) => scope === name);
 
 /** Whether what this allows is limited to tools. */
 export const isOfTools = (scope: Scope): boolean => scope === "mcp:tools.list" || scope === "mcp:tools.call";
@@ -37,24 +41,32 @@ export const isOfTools = (scope: Scope): boolean => scope === "mcp:tools.list" |
 /** Whether it is about models. */
 export const isOfModels = (scope: Scope): boolean => scope.startsWith("model:");
 
-/** How a page learns what it may. unavailable: granted, and the browser does not let Harbor do it. */
+/** How a page learns what it may. unavailable: granted, and the browser does not let Harbor do it; or asked for, and nothing to be had now. */
 export type GrantWord = "granted-once" | "granted-always" | "denied" | "not-granted" | "unavailable";
 
 /** The document that asks. */
 export interface Asker {
   origin: string;
   tab: number;
+  /** The profile of the browser that it is in; absent: the default one. */
+  profile?: string;
 }
 
-export interface PermissionsRequest extends Asker {
+/** What a page asks to be allowed, as it came from the page. */
+export interface PageWish {
+  /** Names, of which each may be one of a scope or not. */
+  scopes: string[];
+  reason?: string;
+  /** `server/tool` or `server/*`. */
+  tools?: string[];
+}
+
+export interface PermissionsRequest extends Asker, PageWish {
   /** The document's id. After three denials, only another document may ask. */
   document: string;
   /** Which of the person's clicks and keys in it this follows: each opens one question at most. 0: none. */
   gesture: number;
   scopes: Scope[];
-  reason?: string;
-  /** `server/tool` or `server/*`. */
-  tools?: string[];
 }
 
 export interface CallRequest extends Asker {
@@ -145,12 +157,14 @@ export interface AskedAnswer extends PermissionsAnswer {
 export type ListAnswer = ToolDescriptor[];
 
 export const MAX_REASON = 5_000;
+const MAX_SCOPES = 64;
+const MAX_SCOPE = 64;
 const MAX_TOOLS = 64;
 const MAX_TOOL = 256;
 
 /** Reads a request; throws ERR_INVALID_REQUEST. */
 export function parsePeerRequest(type: string, fields: Fields): PeerRequest {
-  const asker = { origin: origin(fields["origin"]), tab: tab(fields["tab"]) };
+  const asker: Asker = { origin: origin(fields["origin"]), tab: tab(fields["tab"]), ...profile(fields["profile"]) };
   switch (type) {
     case "permissions":
     case "about":
@@ -175,16 +189,19 @@ export function parsePeerRequest(type: string, fields: Fields): PeerRequest {
       return { type, ...asker, ...parsePrompt(fields) };
     case "browser":
       return { type, ...asker, ...parseBrowser(fields) };
-    case "request_permissions":
-      return { type, ...asker, document: document_(fields["document"]), gesture: parseGesture(fields["gesture"]), ...parseWish(fields) };
+    case "request_permissions": {
+      const { scopes, ...wish } = parseWish(fields);
+      if (!scopes.every(isScope)) throw wrong("scopes", `an array of at least one of ${SCOPES.join(", ")}`);
+      return { type, ...asker, document: document_(fields["document"]), gesture: parseGesture(fields["gesture"]), ...wish, scopes };
+    }
     default:
       throw new CodedError("ERR_INVALID_REQUEST", "there is no request of this type");
   }
 }
 
 /** What a page asks to be allowed, as it came from the page. */
-export function parseWish({ scopes, reason, tools }: Fields): Pick<PermissionsRequest, "scopes" | "reason" | "tools"> {
-  const wish: Pick<PermissionsRequest, "scopes" | "reason" | "tools"> = { scopes: parseScopes(scopes) };
+export function parseWish({ scopes, reason, tools }: Fields): PageWish {
+  const wish: PageWish = { scopes: parseScopes(scopes) };
   if (reason !== undefined) {
     if (typeof reason !== "string") throw wrong("reason", "a text");
     if (reason.length > MAX_REASON) throw wrong("reason", `a text of at most ${MAX_REASON} characters`);
@@ -216,23 +233,11 @@ export function parsePrompt({ body, stream }: Fields): Pick<PromptRequest, "body
   return { body, stream: stream === true };
 }
 
-/** The part of a page's message that is passed on: the fields of its type, checked and therefore bounded. */
-export function parsePageRequest(type: PageRequestType, fields: Fields): Fields {
-  if (type === "request_permissions") return { ...parseWish(fields) };
-  if (type === "call") return { ...parseCall(fields), progress: fields["progress"] === true };
-  if (type === "prompt") return { ...parsePrompt(fields) };
-  if (type === "browser") return { ...parseBrowser(fields) };
-  if (type === "run") return { ...parseRun(fields), ...(fields["own"] === undefined ? {} : { own: parseJson(fields["own"], "tools") }) };
-  if (type === "run_answer") return { ask: fields["ask"], answer: parseJson(fields["answer"], "answer") };
-  if (type === "session_create") return { ...parseSession(fields) };
-  if (type === "session_get" || type === "session_end") return parseSessionId(fields);
-  return {};
-}
-
-function parseScopes(value: unknown): Scope[] {
-  const known = (scope: unknown): scope is Scope => SCOPES.some((one) => one === scope);
-  const expected = `an array of at least one of ${SCOPES.join(", ")}`;
-  if (!Array.isArray(value) || value.length === 0 || value.length > 16 || !value.every(known)) throw wrong("scopes", expected);
+function parseScopes(value: unknown): string[] {
+  const isName = (scope: unknown): scope is string => typeof scope === "string" && scope !== "" && scope.length <= MAX_SCOPE;
+  if (!Array.isArray(value) || value.length === 0 || value.length > MAX_SCOPES || !value.every(isName)) {
+    throw wrong("scopes", `an array of 1 to ${MAX_SCOPES} names of scopes`);
+  }
   return [...new Set(value)];
 }
 
@@ -265,6 +270,12 @@ function document_(value: unknown): string {
 function tab(value: unknown): number {
   if (typeof value !== "number" || !Number.isSafeInteger(value) || value < 0) throw wrong("tab", "a tab's id");
   return value;
+}
+
+function profile(value: unknown): { profile?: string } {
+  if (value === undefined) return {};
+  if (!isProfile(value)) throw wrong("profile", "the name of a container");
+  return { profile: value };
 }
 
 function wrong(field: string, expected: string): CodedError {

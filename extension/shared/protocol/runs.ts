@@ -35,7 +35,9 @@ export interface RunAnswer {
 export interface SessionWish {
   name?: string;
   /** Absent: it may ask no model. */
-  llm?: { provider?: string; model?: string };
+  llm?: true;
+  provider?: string;
+  model?: string;
   tools?: string[];
   systemPrompt?: string;
   temperature?: number;
@@ -72,8 +74,8 @@ export function parseJson(value: unknown, field: string): string {
 }
 
 /** The page's own tools for a run. */
-export function parseOwn(json: string): OwnTool[] {
-  const all = read(json);
+export function parseOwn(json: unknown): OwnTool[] {
+  const all = read(parseJson(json, "tools"));
   const isOne = (one: unknown): one is OwnTool => isFields(one) && typeof one["name"] === "string" && /^[\w.-]{1,128}$/.test(one["name"]) && typeof one["description"] === "string" && isFields(one["inputSchema"]);
   if (!Array.isArray(all) || all.length === 0 || all.length > MOST_OWN || !all.every(isOne)) throw wrong("tools", `1 to ${MOST_OWN} tools with a name, a description and a schema`);
   return all.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
@@ -99,11 +101,13 @@ function read(json: string): unknown {
 /** The same of a session. */
 export function parseSession(fields: Fields): SessionWish {
   const { llm, temperature } = fields;
-  if (llm !== undefined && !isFields(llm)) throw wrong("capabilities.llm", "an object");
+  if (llm !== undefined && llm !== true) throw wrong("capabilities.llm", "an object");
   if (temperature !== undefined && (typeof temperature !== "number" || !(temperature >= 0 && temperature <= 2))) throw wrong("options.temperature", "a number from 0 to 2");
   return {
     ...given("name", text(fields["name"], "name")),
-    ...given("llm", llm && { ...given("provider", text(llm["provider"], "provider")), ...given("model", text(llm["model"], "model")) }),
+    ...given("llm", llm),
+    ...given("provider", text(fields["provider"], "provider")),
+    ...given("model", text(fields["model"], "model")),
     ...given("tools", tools(fields["tools"], "capabilities.tools")),
     ...given("systemPrompt", text(fields["systemPrompt"], "options.systemPrompt", MAX_TASK)),
     ...given("temperature", temperature),

@@ -8,7 +8,7 @@ import { callAlone, capabilities, listTools } from "./alone.ts";
 import { browser } from "./in_tabs.ts";
 import { ask } from "./channel.ts";
 import { signalIn } from "./endings.ts";
-import { invalid, rejected } from "./errors.ts";
+import { attempt, invalid } from "./errors.ts";
 import { isOwn } from "./own_tools.ts";
 import { runOf } from "./run.ts";
 import { sessions } from "./sessions.ts";
@@ -36,13 +36,11 @@ interface Call {
 }
 
 function callTool(call: Call | undefined): Promise<unknown> {
-  try {
+  return attempt(() => {
     const { tool, args, signal, onProgress } = call ?? {};
     if (isOwn(tool)) return callAlone(tool, textOf(args), signalIn({ signal }));
     return ask("call", { tool, args: textOf(args), progress: typeof onProgress === "function" }, { signal, onProgress });
-  } catch (error) {
-    return rejected(error);
-  }
+  });
 }
 
 interface Wish {
@@ -52,18 +50,16 @@ interface Wish {
 }
 
 function requestPermissions(wish: Wish | undefined): Promise<unknown> {
-  try {
+  return attempt(() => {
     const { scopes, reason, tools } = wish ?? {};
     return ask("request_permissions", { scopes, reason, tools });
-  } catch (error) {
-    return rejected(error);
-  }
+  });
 }
 
 /** What pages find as `window.agent`. */
 export const agent = freeze({
   requestPermissions: freeze((wish?: Wish) => requestPermissions(wish)),
-  permissions: freeze({ list: freeze(() => ask("permissions", {})) }),
+  permissions: freeze({ list: freeze(() => ask("permissions")) }),
   capabilities: freeze(() => capabilities()),
   tools: freeze({
     list: freeze(() => listTools()),

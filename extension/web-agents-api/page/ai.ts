@@ -6,7 +6,7 @@ import { freeze, native, newId } from "./builtins.ts";
 import { ask } from "./channel.ts";
 import { Conversation, heldBy, streamed } from "./conversation.ts";
 import { Ending, signalIn } from "./endings.ts";
-import { failure, invalid, rejected } from "./errors.ts";
+import { attempt, failure, invalid } from "./errors.ts";
 import { type Message, draftsOf, messagesOf } from "./input.ts";
 import { joined } from "./lists.ts";
 import { type Speaking, WORDS, type Word, nativeConversation, nativeWord } from "./native_model.ts";
@@ -40,14 +40,12 @@ function sessionOf(conversation: Speaking, life: Ending): object {
   };
   return freeze({
     sessionId: newId(),
-    prompt: freeze((text: unknown, options?: unknown): Promise<string> => {
-      try {
+    prompt: freeze((text: unknown, options?: unknown): Promise<string> =>
+      attempt(() => {
         const { drafts, ending } = turn(text, options);
         return textOf(conversation.prompt(drafts, {}, ending));
-      } catch (error) {
-        return rejected(error);
-      }
-    }),
+      }),
+    ),
     promptStreaming: freeze((text: unknown, options?: unknown): ReadableStream<Token> => {
       const { drafts, ending } = turn(text, options);
       return streamed<Token>(conversation, drafts, {}, ending, {
@@ -150,10 +148,10 @@ export const ai = freeze({
     create: freeze((options?: unknown) => session(options, ({ temperature }) => wishesOf({ temperature }))),
   }),
   providers: freeze({
-    list: freeze(() => ask("providers", {})),
-    getActive: freeze(() => ask("active_provider", {})),
+    list: freeze(() => ask("providers")),
+    getActive: freeze(() => ask("active_provider")),
     /** Opens the person's settings. What a page would like to add stays with the page. */
-    add: freeze(() => ask("open_settings", {})),
+    add: freeze(() => ask("open_settings")),
   }),
   runtime: freeze({
     get harbor(): object {

@@ -22,7 +22,7 @@ export const isAlone = (error: unknown): boolean => placeOf(NOBODY, (code) => co
 
 /** What works now, with Harbor or without. */
 export async function capabilities(): Promise<Found> {
-  const found = (await ask("capabilities", {})) as Found;
+  const found = (await ask("capabilities")) as Found;
   if (found.harbor.connected) return found;
   const { features } = found;
   const word = features["textGeneration"] ? await nativeWord() : "no";
@@ -41,7 +41,7 @@ export async function capabilities(): Promise<Found> {
 /** The person's tools; without Harbor the page's own, where it has any. */
 export async function listTools(): Promise<unknown> {
   try {
-    return await ask("list", {});
+    return await ask("list");
   } catch (error) {
     if (!isAlone(error) || !(await capabilities()).features["toolAccess"]) throw error;
     return await ownTools();
@@ -51,7 +51,7 @@ export async function listTools(): Promise<unknown> {
 /** A tool of the page's own. */
 export async function callAlone(tool: string, args: string, signal: AbortSignal | undefined): Promise<unknown> {
   const { harbor, features } = await capabilities();
-  if (harbor.connected) throw failure("ERR_TOOL_NOT_FOUND", "with Harbor these are the person's tools; a page calls its own by its modelContext, and names them in agent.run");
+  if (harbor.connected) throw failure("ERR_TOOL_NOT_FOUND", "with Harbor these are the person's tools; its own a page has by modelContext and agent.run");
   // Where there are no tools at all, that is why.
   if (!features["toolCalling"] && (await ownTools()).length > 0) throw failure("ERR_FEATURE_DISABLED", "the person has switched toolCalling or pageTools off");
   return await callOwn(tool, args, signal);

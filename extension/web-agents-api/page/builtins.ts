@@ -31,7 +31,6 @@ export const CapturedError = Error;
 export const CapturedTypeError = TypeError;
 export const CapturedDOMException = DOMException;
 export const CapturedEvent = Event;
-export const CapturedCustomEvent = CustomEvent;
 export const CapturedProgressEvent = ProgressEvent;
 export const CapturedEventTarget = EventTarget;
 export const CapturedAbortController = AbortController;

@@ -89,7 +89,7 @@ function handedOver(event: Event): void {
 }
 
 /** Asks, and waits for the answer. */
-export function ask(type: PageRequestType, payload: object, options: Options = {}): Promise<unknown> {
+export function ask(type: PageRequestType, payload: object = {}, options: Options = {}): Promise<unknown> {
   return begin(type, payload, options).answer;
 }
 

@@ -5,7 +5,7 @@
 
 import { CapturedPromise, then, trim } from "./builtins.ts";
 import { Ending } from "./endings.ts";
-import { failure } from "./errors.ts";
+import { failure, modelFailed } from "./errors.ts";
 import { type Draft, type Message, estimateOf, messagesOf } from "./input.ts";
 import { add, joined, placeOf } from "./lists.ts";
 import type { Speaking } from "./native_model.ts";
@@ -147,7 +147,7 @@ export function heldBy(window: number, first: Message[]): Message[] {
 }
 
 function full(requested: number, quota: number): Error {
-  return failure("ERR_MODEL_FAILED", "the input is larger than the model's window", { cause: "context_full", requested, quota });
+  return modelFailed("the input is larger than the model's window", { cause: "context_full", requested, quota });
 }
 
 /** A prompt as a stream of what `put` makes of each piece. `last` says what comes at the end. */

@@ -24,13 +24,24 @@ export function failureOf(value: unknown): Error {
   return failure(code, message, details);
 }
 
-export function rejected(error: unknown): Promise<never> {
-  return new CapturedPromise((_, reject) => reject(error));
+/** What this gives; what it throws at once rejects, too. */
+export function attempt<T>(begin: () => Promise<T>): Promise<T> {
+  try {
+    return begin();
+  } catch (error) {
+    return new CapturedPromise((_, reject) => reject(error));
+  }
 }
 
 export const wrong = (message: string): TypeError => new CapturedTypeError(message);
 
 export const domError = (name: string, message: string): DOMException => new CapturedDOMException(message, name);
+
+/** What a page wants, and no model of Harbor's does. */
+export const notSupported = (message: string): DOMException => domError("NotSupportedError", message);
+
+/** The model has failed; `details.cause` says why. */
+export const modelFailed = (message: unknown, details?: unknown): Error => failure("ERR_MODEL_FAILED", message, details);
 
 /** The input is larger than what the model looks at. Where the browser has no class for that, it is a DOMException with the same fields. */
 export function quotaExceeded(message: string, requested: number, quota: number): DOMException {

@@ -17,7 +17,7 @@ interface Form {
 /** Those of now. A page whose content script has gone has none. */
 export async function theForms(): Promise<Form[]> {
   try {
-    return (await ask("forms", {})) as Form[];
+    return (await ask("forms")) as Form[];
   } catch {
     return [];
   }

@@ -1,60 +1,74 @@
 // `agent.browser`: what Harbor does for a page in the page's own tab, and in tabs that it has opened.
 //
-// Owns how a page says it. Must never look at an argument: what it may be is said where it is read.
+// Owns how a page says it: a table, since all of it is said alike. Must never look at an argument: what it may be is said where it is read.
 
-import { freeze } from "./builtins.ts";
+import { defineProperty, freeze, hasOwn } from "./builtins.ts";
 import { type Options, ask } from "./channel.ts";
-import { rejected } from "./errors.ts";
+import { attempt, shown } from "./errors.ts";
 
 type Given = { [name: string]: unknown } | null | undefined;
+type Names = readonly string[];
+type Method = (...given: unknown[]) => Promise<unknown>;
 
-/** Asks for an act. A getter of the page's that throws has the call fail, and not the script around it. */
-function act(name: string, fields: () => object, options?: Given): Promise<unknown> {
-  try {
-    return ask("browser", { __proto__: null, act: name, ...fields() }, { signal: options?.["signal"] as Options["signal"] });
-  } catch (error) {
-    return rejected(error);
-  }
+const NONE: Names = [];
+const SELECTOR: Names = ["selector"];
+const TIMEOUT: Names = ["timeout"];
+const URL: Names = ["url"];
+
+/** What each act is told in its options, which come last. */
+const IN_OPTIONS: { [act: string]: Names } = {
+  waitForSelector: TIMEOUT,
+  waitForNavigation: TIMEOUT,
+  click: ["button", "doubleClick"],
+  scroll: ["selector", "x", "y", "to"],
+  tabsCreate: URL,
+};
+
+/** What is done alike in the page's own tab and in another one, and what each is told before its options. */
+const IN_DOCUMENT = {
+  readability: NONE,
+  getElement: SELECTOR,
+  waitForSelector: SELECTOR,
+  click: SELECTOR,
+  fill: ["selector", "value"] as Names,
+  select: ["selector", "values"] as Names,
+  scroll: NONE,
+  screenshot: NONE,
+};
+
+/** `inTab`: the tab's id comes first. A getter of the page's that throws has the call fail, and not the script around it. */
+function method(act: string, told: Names, inTab = false): Method {
+  const first = inTab ? 1 : 0;
+  return freeze((...given: unknown[]) =>
+    attempt(() => {
+      const fields: { [name: string]: unknown } = { __proto__: null, act };
+      // One that is not said is none, and never the page's own tab.
+      if (inTab) fields["tabId"] = given[0] === undefined ? null : given[0];
+      for (let at = 0; at < told.length; at += 1) fields[told[at] as string] = given[first + at];
+      const options = given[first + told.length] as Given;
+      const more = hasOwn(IN_OPTIONS, act) ? (IN_OPTIONS[act] as Names) : NONE;
+      for (let at = 0; at < more.length; at += 1) fields[more[at] as string] = options?.[more[at] as string];
+      return ask("browser", fields, { signal: options?.["signal"] as Options["signal"] });
+    }),
+  );
 }
 
-/** What is done alike in the page's own tab, and in another one that is named first. */
-const wait = (o: Given) => ({ timeout: o?.["timeout"] });
-const button = (o: Given) => ({ button: o?.["button"], doubleClick: o?.["doubleClick"] });
-const distance = (o: Given) => ({ selector: o?.["selector"], x: o?.["x"], y: o?.["y"], to: o?.["to"] });
-
-/** One that is not said is none, and never the page's own tab. */
-const tab = (id: unknown) => ({ tabId: id === undefined ? null : id });
+function methods<N extends string>(acts: { readonly [name in N]: Names }, inTab: boolean): { readonly [name in N]: Method } {
+  const made = {} as { [name in N]: Method };
+  for (const name in acts) if (hasOwn(acts, name)) defineProperty(made, name, shown(method(name, acts[name], inTab)));
+  return freeze(made);
+}
 
 /** What pages find as `agent.browser`. */
 export const browser = freeze({
-  activeTab: freeze({
-    readability: freeze((o?: Given) => act("readability", () => ({}), o)),
-    getElement: freeze((selector: unknown, o?: Given) => act("getElement", () => ({ selector }), o)),
-    waitForSelector: freeze((selector: unknown, o?: Given) => act("waitForSelector", () => ({ selector, ...wait(o) }), o)),
-    click: freeze((selector: unknown, o?: Given) => act("click", () => ({ selector, ...button(o) }), o)),
-    fill: freeze((selector: unknown, value: unknown, o?: Given) => act("fill", () => ({ selector, value }), o)),
-    select: freeze((selector: unknown, values: unknown, o?: Given) => act("select", () => ({ selector, values }), o)),
-    scroll: freeze((o?: Given) => act("scroll", () => distance(o), o)),
-    screenshot: freeze((o?: Given) => act("screenshot", () => ({}), o)),
-  }),
-  navigate: freeze((url: unknown, o?: Given) => act("navigate", () => ({ url }), o)),
+  activeTab: methods(IN_DOCUMENT, false),
+  navigate: method("navigate", URL),
+  waitForNavigation: method("waitForNavigation", NONE),
   tabs: freeze({
-    list: freeze((o?: Given) => act("tabsList", () => ({}), o)),
-    get: freeze((id: unknown, o?: Given) => act("tabsGet", () => tab(id), o)),
-    create: freeze((o?: Given) => act("tabsCreate", () => ({ url: o?.["url"] }), o)),
-    close: freeze((id: unknown, o?: Given) => act("tabsClose", () => tab(id), o)),
+    list: method("tabsList", NONE),
+    get: method("tabsGet", NONE, true),
+    create: method("tabsCreate", NONE),
+    close: method("tabsClose", NONE, true),
   }),
-  tab: freeze({
-    readability: freeze((id: unknown, o?: Given) => act("readability", () => tab(id), o)),
-    getHtml: freeze((id: unknown, o?: Given) => act("getHtml", () => tab(id), o)),
-    getElement: freeze((id: unknown, selector: unknown, o?: Given) => act("getElement", () => ({ ...tab(id), selector }), o)),
-    waitForSelector: freeze((id: unknown, selector: unknown, o?: Given) => act("waitForSelector", () => ({ ...tab(id), selector, ...wait(o) }), o)),
-    click: freeze((id: unknown, selector: unknown, o?: Given) => act("click", () => ({ ...tab(id), selector, ...button(o) }), o)),
-    fill: freeze((id: unknown, selector: unknown, value: unknown, o?: Given) => act("fill", () => ({ ...tab(id), selector, value }), o)),
-    select: freeze((id: unknown, selector: unknown, values: unknown, o?: Given) => act("select", () => ({ ...tab(id), selector, values }), o)),
-    scroll: freeze((id: unknown, o?: Given) => act("scroll", () => ({ ...tab(id), ...distance(o) }), o)),
-    screenshot: freeze((id: unknown, o?: Given) => act("screenshot", () => tab(id), o)),
-    navigate: freeze((id: unknown, url: unknown, o?: Given) => act("navigate", () => ({ ...tab(id), url }), o)),
-    waitForLoad: freeze((id: unknown, o?: Given) => act("waitForLoad", () => tab(id), o)),
-  }),
+  tab: methods({ ...IN_DOCUMENT, getHtml: NONE, navigate: URL, waitForLoad: NONE, waitForNavigation: NONE }, true),
 });

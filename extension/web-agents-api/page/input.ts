@@ -3,7 +3,7 @@
 // Owns which input is wrong, and with which error. Must never change what a page gave.
 
 import { canonicalLocales, ceil, isObject } from "./builtins.ts";
-import { domError, wrong } from "./errors.ts";
+import { domError, notSupported, wrong } from "./errors.ts";
 import { imageOf } from "./images.ts";
 import { add, mapped, placeOf, sequence } from "./lists.ts";
 import { bytesOf } from "../../shared/protocol/page.ts";
@@ -86,7 +86,7 @@ function draftOf(value: unknown, expected: Expected, place: { mayBeSystem: boole
   if (name === "system" && !place.mayBeSystem) throw wrong("only the first message can be the system's");
   if (prefix && (name !== "assistant" || !place.isLast)) throw domError("SyntaxError", "prefix is allowed only for a last message of the assistant");
   // Newer models refuse to go on with an answer, and others begin a new one.
-  if (prefix) throw domError("NotSupportedError", "models do not continue a given beginning of their answer");
+  if (prefix) throw notSupported("models do not continue a given beginning of their answer");
   const parts = typeof content === "string" ? undefined : sequence(content);
   if (parts === undefined) return { role: name, parts: [{ type: "text", text: `${content}` }] };
   return { role: name, parts: mapped(parts, (part) => partOf(part, name, expected)) };
@@ -103,16 +103,16 @@ function partOf(part: unknown, role: Draft["role"], expected: Expected): Part {
       return { type, text: `${value}` };
     case "image":
       if (typeof value !== "object") throw domError("SyntaxError", "the value of an image must be an image");
-      if (role !== "user" || !expected.image) throw domError("NotSupportedError", "images are allowed only in messages of the user, in sessions that expect them");
+      if (role !== "user" || !expected.image) throw notSupported("images are allowed only in messages of the user, in sessions that expect them");
       return { type, value };
     case "tool-call":
-      if (role !== "assistant" || !(value instanceof LanguageModelToolCall)) throw domError("NotSupportedError", "a tool-call must be a LanguageModelToolCall in a message of the assistant");
+      if (role !== "assistant" || !(value instanceof LanguageModelToolCall)) throw notSupported("a tool-call must be a LanguageModelToolCall in a message of the assistant");
       return { type: "call", call: value };
     case "tool-response":
-      if (role !== "user" || !expected.toolResponse) throw domError("NotSupportedError", "a tool-response is allowed only in sessions that expect it");
+      if (role !== "user" || !expected.toolResponse) throw notSupported("a tool-response is allowed only in sessions that expect it");
       return { type: "answered", answered: answeredOf(value) };
     default:
-      throw domError("NotSupportedError", `${type} is not taken`);
+      throw notSupported(`${type} is not taken`);
   }
 }
 

@@ -18,7 +18,7 @@ import {
   then, isObject } from "./builtins.ts";
 import { Conversation, heldBy, streamed } from "./conversation.ts";
 import { Ending, signalIn } from "./endings.ts";
-import { domError, rejected, shown, standardError, wrong } from "./errors.ts";
+import { attempt, domError, notSupported, shown, standardError, wrong } from "./errors.ts";
 import { type Draft, type Expected, draftsOf, estimateOf, expectedOf, messagesOf } from "./input.ts";
 import { joined, mapped, placeOf, sequence } from "./lists.ts";
 import { type Availability, isBlind, ready, stateNow } from "./readiness.ts";
@@ -67,29 +67,18 @@ export class LanguageModel extends CapturedEventTarget {
   }
 
   static availability(options?: unknown): Promise<Availability> {
-    try {
-      const { expected } = wantedOf(fieldsOf(options));
-      return standardly(availabilityFor(expected));
-    } catch (error) {
-      return rejected(error);
-    }
+    return standardly(() => availabilityFor(wantedOf(fieldsOf(options)).expected));
   }
 
   static create(options?: unknown): Promise<LanguageModel> {
-    try {
-      return standardly(created(fieldsOf(options)));
-    } catch (error) {
-      return rejected(error);
-    }
+    return standardly(() => created(fieldsOf(options)));
   }
 
   prompt(input: unknown, options?: unknown): Promise<unknown> {
-    try {
+    return standardly(() => {
       const { drafts, wishes, ending } = this.#read(input, options);
-      return standardly(answered(this.#conversation.prompt(drafts, wishes, ending)));
-    } catch (error) {
-      return rejected(error);
-    }
+      return answered(this.#conversation.prompt(drafts, wishes, ending));
+    });
   }
 
   promptStreaming(input: unknown, options?: unknown): ReadableStream<unknown> {
@@ -104,37 +93,31 @@ export class LanguageModel extends CapturedEventTarget {
   }
 
   append(input: unknown, options?: unknown): Promise<void> {
-    try {
+    return standardly(() => {
       const { drafts, ending } = this.#read(input, options);
-      return standardly(this.#conversation.append(drafts, ending));
-    } catch (error) {
-      return rejected(error);
-    }
+      return this.#conversation.append(drafts, ending);
+    });
   }
 
   measureContextUsage(input: unknown, options?: unknown): Promise<number> {
-    try {
+    return standardly(() => {
       const fields = fieldsOf(options);
       wishesOf(fields);
       const ending = new Ending(this.#life.signal, signalIn(fields));
       ending.check();
-      return standardly(measured(draftsOf(input, this.#kind.expected, true), ending));
-    } catch (error) {
-      return rejected(error);
-    }
+      return measured(draftsOf(input, this.#kind.expected, true), ending);
+    });
   }
 
   clone(options?: unknown): Promise<LanguageModel> {
-    try {
+    return standardly(() => {
       this.#life.check();
       const life = new Ending(signalIn(fieldsOf(options)));
       life.check();
       const copy = new LanguageModel(OURS, this.#conversation.copy(), this.#kind, life);
       // Later, as everywhere: who aborts at once gets no session.
-      return standardly(unlessEnded(copy, life, this.#life));
-    } catch (error) {
-      return rejected(error);
-    }
+      return unlessEnded(copy, life, this.#life);
+    });
   }
 
   destroy(): void {
@@ -196,7 +179,7 @@ function wantedOf(options: Fields): Wanted {
   return { expected, tools: toolsOf(options["tools"], expected.toolCall), mode: samplingModeOf(options["samplingMode"]) };
 }
 
-async function availabilityFor({ isPossible, image }: Wanted["expected"]): Promise<Availability> {
+async function availabilityFor({ isPossible, image }: ReturnType<typeof expectedOf>): Promise<Availability> {
   const state = await stateNow();
   return isPossible && !isBlind(state, image) ? state.state : "unavailable";
 }
@@ -211,7 +194,7 @@ async function created(options: Fields): Promise<LanguageModel> {
   const life = new Ending(signalIn(options));
   life.check();
   const progress = progressOf(monitor);
-  if (!expected.isPossible) throw domError("NotSupportedError", "no model of the person accepts or gives this");
+  if (!expected.isPossible) throw notSupported("no model of the person accepts or gives this");
   const { window } = await unlessEnded(ready(expected.image, life, progress), life);
   const history = heldBy(window ?? Infinity, await messagesOf(drafts));
   life.check();
@@ -237,15 +220,15 @@ function wishesOf(options: Fields): Wishes {
   if (constraint === undefined && omit) throw wrong("omitResponseConstraintInput takes a responseConstraint");
   if (constraint === undefined) return {};
   if (!isObject(constraint)) throw wrong("responseConstraint must be an object");
-  if (isRegExp(constraint)) throw domError("NotSupportedError", "no model of the person can be constrained by a regular expression");
+  if (isRegExp(constraint)) throw notSupported("no model of the person can be constrained by a regular expression");
   let schema: Fields;
   try {
     schema = parse(stringify(constraint)) as Fields;
   } catch {
-    throw domError("NotSupportedError", "JSON cannot express the schema");
+    throw notSupported("JSON cannot express the schema");
   }
   const { type } = schema;
-  if (typeof type === "string" && placeOf(SCHEMA_TYPES, (known) => known === type) < 0) throw domError("NotSupportedError", `no schema has the type ${type}`);
+  if (typeof type === "string" && placeOf(SCHEMA_TYPES, (known) => known === type) < 0) throw notSupported(`no schema has the type ${type}`);
   return { response_schema: schema };
 }
 
@@ -277,10 +260,13 @@ async function answered(prompted: Promise<Said>): Promise<unknown> {
   return text === "" ? parts : joined([{ type: "text", value: text }], parts);
 }
 
-/** The same, with its failure in the standard's words. */
-function standardly<T>(work: Promise<T>): Promise<T> {
-  return new CapturedPromise((resolve, reject) => {
-    then(work, resolve as (value: unknown) => void, (error) => reject(standardError(error)));
+/** What it begins, with its failure in the standard's words; what it throws at once says itself what is wrong. */
+function standardly<T>(begin: () => Promise<T>): Promise<T> {
+  return attempt(() => {
+    const work = begin();
+    return new CapturedPromise((resolve, reject) => {
+      then(work, resolve as (value: unknown) => void, (error) => reject(standardError(error)));
+    });
   });
 }
 

@@ -4,7 +4,7 @@
 
 import { CapturedEvent, CapturedEventTarget, CapturedPromise, apply, dispatchTo, freeze, isAborted, isObject, later, listenTo, origin, parse, reasonOf, self_, stringify, then } from "./builtins.ts";
 import { Ending, signalIn } from "./endings.ts";
-import { domError, quotaExceeded, wrong } from "./errors.ts";
+import { domError, notSupported, quotaExceeded, wrong } from "./errors.ts";
 import { runForm, theForms } from "./forms.ts";
 import { add, joined, mapped, placeOf, sequence } from "./lists.ts";
 import { named } from "./tools.ts";
@@ -112,7 +112,7 @@ function tell(): void {
 
 /** Tools go to no other document, and come from none. */
 function ofThisDocument(origins: unknown): void {
-  if (origins !== undefined && sequence(origins)?.length !== 0) throw domError("NotSupportedError", "tools are of this document only");
+  if (origins !== undefined && sequence(origins)?.length !== 0) throw notSupported("tools are of this document only");
 }
 
 /** Reads what a page registers. What it throws is the page's. */

@@ -4,7 +4,7 @@
 
 import { apply, native, readFrom, readerOf } from "./builtins.ts";
 import { Ending } from "./endings.ts";
-import { failure } from "./errors.ts";
+import { failure, modelFailed } from "./errors.ts";
 import type { Draft, Message } from "./input.ts";
 import { mapped } from "./lists.ts";
 import type { Said, Turn, Wishes } from "./turn.ts";
@@ -96,6 +96,6 @@ async function read(stream: ReadableStream<unknown>, heard: (text: string) => vo
 function codedOf(error: unknown): Error {
   const { name, message, requested, quota } = (error ?? {}) as { [name: string]: unknown };
   if (name === "NotAllowedError") return failure("ERR_PERMISSION_DENIED", message);
-  if (name === "QuotaExceededError") return failure("ERR_MODEL_FAILED", message, { cause: "context_full", requested, quota });
-  return failure("ERR_MODEL_FAILED", message, { cause: name === "NotReadableError" ? "refused" : `${name}` });
+  if (name === "QuotaExceededError") return modelFailed(message, { cause: "context_full", requested, quota });
+  return modelFailed(message, { cause: name === "NotReadableError" ? "refused" : `${name}` });
 }

@@ -5,7 +5,7 @@
 import { CapturedPromise, later, then } from "./builtins.ts";
 import { type Asked, ask, begin } from "./channel.ts";
 import type { Ending } from "./endings.ts";
-import { failure } from "./errors.ts";
+import { failure, modelFailed } from "./errors.ts";
 import { isAlone } from "./alone.ts";
 
 export type Availability = "unavailable" | "downloadable" | "downloading" | "available";
@@ -26,7 +26,7 @@ export interface ModelState {
 /** How it is now. Where nobody answers, there is none; rejects where this page has asked too much at once to be answered. */
 export async function stateNow(): Promise<ModelState> {
   try {
-    return (await ask("model_state", {})) as ModelState;
+    return (await ask("model_state")) as ModelState;
   } catch (error) {
     const { code, message } = error as { code: string; message: string };
     if (code === "ERR_RATE_LIMITED") throw error;
@@ -56,7 +56,7 @@ export async function ready(image: boolean, ending: Ending, progress: (loaded: n
 function refuse(state: ModelState, image: boolean): void {
   if (state.denied === true) throw failure("ERR_PERMISSION_DENIED", "the person refused");
   if (state.state === "unavailable" || isBlind(state, image)) {
-    throw failure("ERR_MODEL_FAILED", "no model is available for this", { cause: "no_model" });
+    throw modelFailed("no model is available for this", { cause: "no_model" });
   }
 }
 

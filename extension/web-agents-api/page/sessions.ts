@@ -2,13 +2,13 @@
 //
 // Owns how a page says it. Must never decide what a session may: the bridge does.
 
-import { freeze } from "./builtins.ts";
+import { freeze, isObject } from "./builtins.ts";
 import { ask } from "./channel.ts";
-import { failure, invalid, rejected } from "./errors.ts";
+import { failure } from "./errors.ts";
 
 interface Wish {
   name?: unknown;
-  capabilities?: { llm?: unknown; tools?: unknown; browser?: { length?: unknown } };
+  capabilities?: { llm?: { provider?: unknown; model?: unknown } | null; tools?: unknown; browser?: { length?: unknown } };
   limits?: { maxToolCalls?: unknown; ttlMinutes?: unknown };
   options?: { systemPrompt?: unknown; temperature?: unknown };
 }
@@ -24,7 +24,9 @@ async function create(wish: Wish | undefined): Promise<unknown> {
   if (tabs !== undefined && tabs.length !== 0) throw failure("ERR_FEATURE_DISABLED", "sessions have no access to tabs in this version");
   const { maxToolCalls, ttlMinutes } = limits ?? {};
   const { systemPrompt, temperature } = options ?? {};
-  const made = (await ask("session_create", { name, llm, tools, maxToolCalls, ttlMinutes, systemPrompt, temperature })) as Summary;
+  // What is no object is refused where it is read.
+  const model = { llm: isObject(llm) || llm, provider: llm?.provider, model: llm?.model };
+  const made = (await ask("session_create", { name, ...model, tools, maxToolCalls, ttlMinutes, systemPrompt, temperature })) as Summary;
   return { success: true, sessionId: made.sessionId, capabilities: made.capabilities };
 }
 
@@ -45,7 +47,7 @@ async function terminate(sessionId: unknown): Promise<boolean> {
 /** What pages find as `agent.sessions`. */
 export const sessions = freeze({
   create: freeze((wish?: Wish) => create(wish)),
-  get: freeze((sessionId: unknown) => (typeof sessionId === "string" ? unlessGone(ask("session_get", { sessionId }), null) : rejected(invalid("sessionId must be a text")))),
-  list: freeze(() => ask("session_list", {})),
+  get: freeze((sessionId: unknown) => unlessGone(ask("session_get", { sessionId }), null)),
+  list: freeze(() => ask("session_list")),
   terminate: freeze((sessionId: unknown) => terminate(sessionId)),
 });

@@ -4,7 +4,7 @@
 // expects no calls has them run by the session ("closed"); else the page gets the calls ("open"). Must never reach a tool of the person's.
 
 import { apply, defineProperty, isArray, parse, stringify, toStringTag, isObject } from "./builtins.ts";
-import { domError, shown, wrong } from "./errors.ts";
+import { domError, notSupported, shown, wrong } from "./errors.ts";
 import { add, mapped, placeOf, sequence } from "./lists.ts";
 
 /** As it goes to the model. */
@@ -96,25 +96,28 @@ function needed(fields: Fields, name: string): string {
   return `${fields[name]}`;
 }
 
+/** Gives one of the classes below a member, which its maker has to name. */
+const put = (one: object, name: string, fields: Fields): unknown => defineProperty(one, name, shown(needed(fields, name)));
+
 /** A model wants a tool to be called. */
 export class LanguageModelToolCall {
-  readonly callID!: string;
-  readonly name!: string;
-  readonly arguments!: unknown;
+  declare readonly callID: string;
+  declare readonly name: string;
+  declare readonly arguments: unknown;
 
   constructor(options: unknown) {
     const fields = dictionary(options);
-    defineProperty(this, "callID", shown(needed(fields, "callID")));
-    defineProperty(this, "name", shown(needed(fields, "name")));
+    put(this, "callID", fields);
+    put(this, "name", fields);
     defineProperty(this, "arguments", shown(fields["arguments"] ?? {}));
   }
 }
 
 /** What a call came to. */
 export class LanguageModelToolSuccess {
-  readonly callID!: string;
-  readonly name!: string;
-  readonly result!: readonly { type: string; value: unknown }[];
+  declare readonly callID: string;
+  declare readonly name: string;
+  declare readonly result: readonly { type: string; value: unknown }[];
 
   constructor(options: unknown) {
     const fields = dictionary(options);
@@ -124,23 +127,23 @@ export class LanguageModelToolSuccess {
       const part = dictionary(one);
       return { type: needed(part, "type"), value: part["value"] };
     });
-    defineProperty(this, "callID", shown(needed(fields, "callID")));
-    defineProperty(this, "name", shown(needed(fields, "name")));
+    put(this, "callID", fields);
+    put(this, "name", fields);
     defineProperty(this, "result", shown(result));
   }
 }
 
 /** Why a call came to nothing. */
 export class LanguageModelToolError {
-  readonly callID!: string;
-  readonly name!: string;
-  readonly errorMessage!: string;
+  declare readonly callID: string;
+  declare readonly name: string;
+  declare readonly errorMessage: string;
 
   constructor(options: unknown) {
     const fields = dictionary(options);
-    defineProperty(this, "callID", shown(needed(fields, "callID")));
-    defineProperty(this, "name", shown(needed(fields, "name")));
-    defineProperty(this, "errorMessage", shown(needed(fields, "errorMessage")));
+    put(this, "callID", fields);
+    put(this, "name", fields);
+    put(this, "errorMessage", fields);
   }
 }
 
@@ -162,7 +165,7 @@ export function answeredOf(value: unknown): Answered {
   let text = "";
   for (let at = 0; at < value.result.length; at += 1) {
     const part = value.result[at] as { type: string; value: unknown };
-    if (part.type === "image" || part.type === "audio") throw domError("NotSupportedError", `${part.type} is not allowed in a tool's result`);
+    if (part.type === "image" || part.type === "audio") throw notSupported(`${part.type} is not allowed in a tool's result`);
     if (part.type !== "text" && part.type !== "object") throw wrong(`there is no type ${part.type}`);
     text += (at > 0 ? "\n" : "") + dataOf(part.value);
   }

@@ -8,7 +8,7 @@
 import { CapturedPromise, reasonOf, stringify, then } from "./builtins.ts";
 import { type Asked, begin } from "./channel.ts";
 import type { Ending } from "./endings.ts";
-import { failure } from "./errors.ts";
+import { modelFailed } from "./errors.ts";
 import { type Message, tokensOf } from "./input.ts";
 import { add, joined, mapped } from "./lists.ts";
 import { type Call, type Tools, ran } from "./tools.ts";
@@ -71,7 +71,7 @@ export class Turn {
     for (let round = 0; ; round += 1) {
       this.#ending.check();
       const { message, usage, finishReason } = await this.#ask(joined(joined(history, input), added));
-      if (finishReason === "error") throw failure("ERR_MODEL_FAILED", "the provider refused to continue", { cause: "refused" });
+      if (finishReason === "error") throw modelFailed("the provider refused to continue", { cause: "refused" });
       add(added, message);
       text += textOf(message.content);
       const calls = mapped(message.toolCalls ?? [], ({ id, name, arguments: args }) => ({ id, name, arguments: args }));
@@ -80,7 +80,7 @@ export class Turn {
         const counted = usage.exactness === "unknown" ? 0 : usage.input_tokens + usage.output_tokens;
         return { messages: added, text, calls, usage: counted };
       }
-      if (round === MOST_ROUNDS) throw failure("ERR_MODEL_FAILED", `the model called tools ${MOST_ROUNDS} times without an answer`);
+      if (round === MOST_ROUNDS) throw modelFailed(`the model called tools ${MOST_ROUNDS} times without an answer`);
       await this.#run(calls, added);
     }
   }
@@ -115,7 +115,7 @@ export class Turn {
     const body = stringify({ messages, ...tools, ...this.#wishes });
     if (isTooLarge(body)) {
       const details = { cause: "context_full", requested: tokensOf(bytesOf(body)), quota: tokensOf(MAX_PROMPT) };
-      throw failure("ERR_MODEL_FAILED", `a conversation can have at most ${MAX_PROMPT} bytes`, details);
+      throw modelFailed(`a conversation can have at most ${MAX_PROMPT} bytes`, details);
     }
     this.#unread = 0;
     const heard = this.#heard;

@@ -14,7 +14,7 @@ import { heard, rows, watch } from "./activity.ts";
 import { budgetOf, loadBudgets } from "./budget.ts";
 import { heardBrowser, loadBrowser } from "./browser_tools.ts";
 import { back } from "./head.ts";
-import { permissionsOf } from "./sites.ts";
+import { permissionsOf, profileBadge } from "./sites.ts";
 import { switchesOf } from "./switches.ts";
 
 type Here = Extract<Route, { at: "site" }>;
@@ -47,5 +47,5 @@ export const site: View<Here> = {
 function mayDo(hands: Hands, origin: string): Child[] {
   const mine = sitesOf((hands.state.grants ?? []).filter((grant) => grant.origin === origin));
   if (mine.length === 0) return [h("p.soft", {}, "Nothing. It must ask you first.")];
-  return mine.map((one) => h("div.site", { key: one.profile }, ...permissionsOf(hands, one)));
+  return mine.map((one) => h("div.site", { key: one.profile }, profileBadge(one.profile), ...permissionsOf(hands, one)));
 }

@@ -2,6 +2,7 @@
 //
 // Must never give anything: a grant is made on the page of a question.
 
+import { DEFAULT_PROFILE, profileWords } from "../../../shared/origins/profile.ts";
 import { callsSince } from "../activity.ts";
 import { isClient } from "../clients.ts";
 import { dayOf } from "../days.ts";
@@ -69,11 +70,16 @@ function rowOf(hands: Hands, { origin, profile, permissions }: Site): VNode {
     h(
       "div.what",
       {},
-      h("a.name.whole", { href: hrefOf({ at: "site", origin }) }, oneLine(hostOf(origin)), profile === "default" ? undefined : h("span.badge", {}, oneLine(profile))),
+      h("a.name.whole", { href: hrefOf({ at: "site", origin }) }, oneLine(hostOf(origin)), profileBadge(profile)),
       h("p.standing", { "data-tone": tone }, h("span.words", {}, [shortWords(access, Date.now()), ...callsToday(hands, origin), onlyBlocked(permissions)].filter((one) => one !== "").join(" · "))),
     ),
     h("span.go", { "aria-hidden": "true" }, "›"),
   );
+}
+
+/** The profile of the browser that it is in. */
+export function profileBadge(profile: string): Child {
+  return profile === DEFAULT_PROFILE ? undefined : h("span.badge", { "data-profile": profile }, oneLine(profileWords(profile)));
 }
 
 /** Of one that is allowed something, and blocked from something else. */
