@@ -81,7 +81,7 @@ async function inTab(parts: BrowserParts, request: BrowserRequest, tab: number, 
   // Its scope needs nothing of the browser's, and the browser tells where a tab goes to whoever may read the site.
   if (act === "waitForNavigation" && !(await parts.permits.readSite(origin))) throw unavailable("browser:activeTab.read");
   const other = await ofTabs(parts, request, tab, signal);
-  if (act === "waitForNavigation") await check(parts, request, neededFor(request).scope);
+  if (act === "waitForNavigation") await need(parts.bridge, request, neededFor(request).scope);
   if (other.isDone) return other.value;
   // What a page has just had opened is on its way.
   if (!isOwn && !(await whenLoaded(tab, LOAD_MS, signal))) throw new CodedError("ERR_TOOL_TIMEOUT", `the page has not loaded within ${LOAD_MS / 1000} s`);
