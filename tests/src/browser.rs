@@ -60,6 +60,22 @@ impl Browser {
         Self { relay, source }
     }
 
+    /// Offers the tools of a page, and gives the source's id.
+    ///
+    /// # Errors
+    /// The bridge's refusal.
+    pub fn offer_page(&self, origin: &str, tab: u64, tools: &Value) -> Result<String, ErrorValue> {
+        let register = SourceRegister {
+            kind: "page".into(),
+            name: "A page".into(),
+            tools: Some(Json::from_valid(tools.to_string())),
+            abilities: None,
+            origin: Some(origin.to_owned()),
+            tab_id: Some(tab),
+        };
+        self.relay.reply(&register).map(|registered| registered.source_id)
+    }
+
     /// The next call.
     ///
     /// # Panics
@@ -167,7 +183,15 @@ impl Browser {
     /// # Panics
     /// When the bridge refuses.
     pub fn unregister(&self) {
-        let source_id = SourceId::parse(&self.source).expect("the bridge gave it");
+        self.take_back(&self.source);
+    }
+
+    /// Takes back a source of this connection.
+    ///
+    /// # Panics
+    /// When the bridge refuses.
+    pub fn take_back(&self, source: &str) {
+        let source_id = SourceId::parse(source).expect("the bridge gave it");
         let ask = harbor_ipc_proto::client::SourceUnregister { source_id };
         assert!(self.relay.reply(&ask).expect("the extension may").unregistered);
     }

@@ -22,6 +22,8 @@ mod downloads;
 mod events;
 mod files;
 mod finding;
+mod page_source;
+mod page_sources;
 mod parts;
 mod results;
 mod secrets;
@@ -46,11 +48,12 @@ use harbor_ipc_proto::source_id::{SourceId, SourceKind};
 use harbor_policy::tabs::{GRACE, Holder, Tabs};
 
 use crate::host::asker::Sender;
-use crate::host::source::SourceGuard;
+use crate::host::source::{SourceGuard, ToolSource as _};
 use crate::host::{Host, invalid};
 use crate::store::secrets::Secrets;
 use calls::BrowserAnswer;
 pub use channel::ExtensionChannel;
+use page_sources::PageSources;
 use parts::BrowserParts;
 use source::Browser;
 use tools::Tools;
@@ -70,6 +73,7 @@ pub struct Browsers {
     host: Rc<Host>,
     kit: Rc<BrowserParts>,
     all: RefCell<Vec<RegisteredBrowser>>,
+    pages: PageSources,
     /// The tabs of browsers whose connection has just ended: it may be back at once.
     parked: RefCell<Vec<ParkedBrowser>>,
 }
@@ -93,25 +97,36 @@ impl Browsers {
     #[must_use]
     pub fn new(host: Rc<Host>, secrets: Secrets) -> Rc<Self> {
         let kit = BrowserParts { tools: Tools::new(), config: host.config.clone(), secrets };
-        Rc::new(Self { host, kit: Rc::new(kit), all: RefCell::default(), parked: RefCell::default() })
+        let (all, pages, parked) = Default::default();
+        Rc::new(Self { host, kit: Rc::new(kit), all, pages, parked })
     }
 
-    /// Adds a browser.
+    /// Adds a browser, or a page that offers tools of its own.
     ///
     /// # Errors
-    /// When the message is not about a browser, or there are too many.
+    /// When the message is about neither, or there are too many.
     pub fn register(
         &self,
         road: Rc<dyn ExtensionChannel>,
         message: &SourceRegister,
     ) -> Result<SourceId, ErrorBody> {
-        if message.kind != SourceKind::Browser.as_str() {
-            return Err(invalid("kind", "browser"));
-        }
         let label = message.name.trim();
         if label.is_empty() || label.len() > MAX_LABEL || label.contains(char::is_control) {
             return Err(invalid("name", "1 to 64 bytes without control characters"));
         }
+        match message.kind.as_str() {
+            "browser" => self.add_browser(road, label, message),
+            "page" => self.pages.offer(&self.host, road, label, message),
+            _ => Err(invalid("kind", "browser or page")),
+        }
+    }
+
+    fn add_browser(
+        &self,
+        road: Rc<dyn ExtensionChannel>,
+        label: &str,
+        message: &SourceRegister,
+    ) -> Result<SourceId, ErrorBody> {
         if message.tools.is_some() {
             return Err(invalid("tools", "no value: the tools of a browser are Harbor's own"));
         }
@@ -137,13 +152,14 @@ impl Browsers {
         Ok(id)
     }
 
-    /// Removes a browser of this connection; true if there was one.
+    /// Removes a browser or a page of this connection; true if there was one.
     pub fn unregister(&self, connection: u64, id: &SourceId) -> bool {
         self.remove(|browser| browser.is(id) && browser.road().connection() == connection)
+            | self.pages.remove(|page| page.id() == *id && page.road.connection() == connection)
     }
 
-    /// A connection has ended: its browser goes. A caller that worked in a browser may come back for a while.
-    /// True if a browser went.
+    /// A connection has ended: its browser and its pages go. A caller that worked in a browser may come back for a while.
+    /// True if a source went.
     pub fn leave(&self, connection: u64) -> bool {
         let now = boot_clock();
         for tabs in self.parked.borrow().iter().map(|parked| &parked.tabs) {
@@ -151,6 +167,7 @@ impl Browsers {
         }
         self.all.borrow().iter().for_each(|kept| kept.browser.leave(connection));
         self.remove(|browser| browser.road().connection() == connection)
+            | self.pages.remove(|page| page.road.connection() == connection)
     }
 
     /// Notes that an AI client is back. True if it has a session with this id whose connections have ended, or that it
@@ -185,6 +202,10 @@ impl Browsers {
             (Some(result), None) => BrowserAnswer::Result(result.0),
             (None, Some(error)) => BrowserAnswer::Error(error),
             _ => return Err(invalid("result", "either a result or an error")),
+        };
+        let ending = match self.pages.end_call(connection, &call_id, ending) {
+            Ok(is_awaited) => return Ok(is_awaited),
+            Err(ending) => ending,
         };
         let own = self.of_connection(connection);
         let mut ending = Some(ending);

@@ -57,8 +57,8 @@ impl Host {
     #[must_use]
     pub fn usable(&self, only: Option<&[String]>) -> Vec<Usable> {
         let is_meant = |source: &SourceId| match only {
-            // Other sources than servers must be named.
-            None => source.kind() == SourceKind::Server,
+            // The person has switched a page's tools on for this; other sources must be named.
+            None => matches!(source.kind(), SourceKind::Server | SourceKind::Page),
             Some(only) => only.iter().any(|named| named == source.as_str()),
         };
         self.usable_where(|source, tool| is_meant(source) && !is_by_name(source, tool))

@@ -65,6 +65,7 @@ mod namespace;
 mod oauth;
 mod odd_lists;
 mod open_files;
+mod page_sources;
 mod permissions;
 mod plain_words;
 mod planning;

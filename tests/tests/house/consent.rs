@@ -36,10 +36,11 @@ fn one_place_decides_one_asks_and_the_road_alone_makes_a_permit() {
 }
 
 #[test]
-fn a_hint_is_read_in_one_place_and_written_by_harbor_s_own_tools() {
+fn a_hint_is_read_in_one_place_and_written_by_harbor_s_own_sources() {
     let (facts, browser) = ("bridge/policy/src/consent/facts.rs", "bridge/src/browser/tools.rs");
-    only("destructiveHint", &[facts, browser]);
-    only("readOnlyHint", &["bridge/policy/src/agent_tools/meta.rs", facts, browser]);
+    let page = "bridge/src/browser/page_source.rs";
+    only("destructiveHint", &[facts, page, browser]);
+    only("readOnlyHint", &["bridge/policy/src/agent_tools/meta.rs", facts, page, browser]);
     // One about reach is good for nothing but an offer that is not made.
     only("openWorldHint", &[facts, browser]);
     only("says_open", &[facts, "bridge/src/install/packages.rs"]);
