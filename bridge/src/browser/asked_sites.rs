@@ -16,8 +16,8 @@ use harbor_policy::tabs::Holder;
 use harbor_policy::tabs::urls::{UrlDenialReason, host_in};
 use serde_json::{Value, json};
 
-use super::results::denied;
-use super::source::{Browser, stopped};
+use super::results::{denied, stopped};
+use super::source::Browser;
 use crate::link::{ServerAnswer, TimeLimit};
 
 /// The extension's name for the question. No caller can use it: it is not among the tools.

@@ -20,8 +20,8 @@ use harbor_policy::tabs::{Holder, NoYes};
 use serde_json::{Value, json};
 
 use super::asked_sites::{SPARE, answer_in};
-use super::results::denied;
-use super::source::{Browser, stopped};
+use super::results::{denied, stopped};
+use super::source::Browser;
 use crate::link::{ServerAnswer, TimeLimit};
 
 /// The power over a site of a tool that is granted by its name.

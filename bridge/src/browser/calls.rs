@@ -7,6 +7,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 
 use harbor_ipc_proto::client::{SourceCancel, SourceError};
 use harbor_ipc_proto::json::Json;
@@ -14,6 +15,9 @@ use tokio::sync::oneshot;
 
 use super::channel::ExtensionChannel;
 use super::files::CarriedFile;
+use super::results::{checked, denied, failed, stopped};
+use crate::link::{CallError, ServerAnswer};
+use crate::supervisor::UnansweredReason;
 
 /// How a call ends.
 #[derive(Debug)]
@@ -93,9 +97,22 @@ impl BrowserCalls {
 }
 
 impl BrowserCall {
-    /// The end of the call. None if the browser is gone.
-    pub async fn ending(&mut self) -> Option<BrowserAnswer> {
-        (&mut self.answer).await.ok()
+    /// Waits for the answer, for so long. `gone`: the reason where nobody can answer any more.
+    pub async fn answered(
+        mut self,
+        most: Duration,
+        gone: impl FnOnce() -> UnansweredReason,
+    ) -> Result<ServerAnswer, UnansweredReason> {
+        match tokio::time::timeout(most, &mut self.answer).await {
+            Err(_) => Err(UnansweredReason::Lost(CallError::Timeout)),
+            Ok(Err(_)) => Err(gone()),
+            Ok(Ok(BrowserAnswer::Result(result))) => Ok(checked(result)),
+            Ok(Ok(BrowserAnswer::Error(error))) if error.code == "denied" => {
+                Ok(denied(&error.code, &error.message))
+            }
+            Ok(Ok(BrowserAnswer::Error(error))) => Ok(failed(&error.code, &error.message)),
+            Ok(Ok(BrowserAnswer::Stopped)) => Ok(stopped()),
+        }
     }
 }
 

@@ -31,8 +31,8 @@ use serde_json::{Value, json};
 use tokio::time::{Instant, timeout_at};
 use url::Url;
 
-use super::results::{denied, failed, result};
-use super::source::{Browser, stopped};
+use super::results::{denied, failed, result, stopped};
+use super::source::Browser;
 use crate::host::invalid;
 use crate::link::{ServerAnswer, TimeLimit};
 

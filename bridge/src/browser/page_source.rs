@@ -28,14 +28,12 @@ use harbor_policy::slots::{Slot, Slots};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-use super::calls::{BrowserAnswer, BrowserCalls};
+use super::calls::BrowserCalls;
 use super::channel::ExtensionChannel;
-use super::results::{checked, denied, failed};
-use super::source::stopped;
 use crate::host::invalid;
 use crate::host::source::{Answering, DefaultTime, ToolSource};
 use crate::link::{Audience, CallError, EndReport, Failure, ServerAnswer, TimeLimit, Tool, ToolList};
-use crate::supervisor::{UnansweredReason, Unavailable};
+use crate::supervisor::UnansweredReason;
 
 /// The time limit of a call that names none.
 const TIME: Duration = Duration::from_secs(60);
@@ -112,7 +110,7 @@ impl PageSource {
         let (Ok(call_id), false) = (random_token(), self.gone.get()) else { return Err(gone()) };
         let left = limit.quiet.saturating_sub(limit.used);
         let session: Arc<str> = self.id.shared();
-        let mut call = self.calls.open(&self.road, call_id.clone(), session.clone(), Rc::default());
+        let call = self.calls.open(&self.road, call_id.clone(), session.clone(), Rc::default());
         let origin = audience.party.as_ref().and_then(|party| party.origin.clone());
         self.road.call(&SourceCall {
             call_id,
@@ -129,16 +127,7 @@ impl PageSource {
                 tab_id: Some(self.tab),
             },
         });
-        match tokio::time::timeout(left, call.ending()).await {
-            Err(_) => Err(UnansweredReason::Lost(CallError::Timeout)),
-            Ok(None) => Err(gone()),
-            Ok(Some(BrowserAnswer::Result(result))) => Ok(checked(result)),
-            Ok(Some(BrowserAnswer::Error(error))) if error.code == "denied" => {
-                Ok(denied(&error.code, &error.message))
-            }
-            Ok(Some(BrowserAnswer::Error(error))) => Ok(failed(&error.code, &error.message)),
-            Ok(Some(BrowserAnswer::Stopped)) => Ok(stopped()),
-        }
+        call.answered(left, gone).await
     }
 }
 
@@ -197,28 +186,8 @@ impl ToolSource for PageSource {
         self.label.clone()
     }
 
-    fn state(&self) -> &'static str {
-        "running"
-    }
-
     fn tools(&self) -> Option<Rc<ToolList>> {
         Some(self.tools.borrow().clone())
-    }
-
-    fn known_tools(&self) -> Option<Rc<ToolList>> {
-        self.tools()
-    }
-
-    fn is_listing(&self) -> bool {
-        false
-    }
-
-    fn wakes_on_demand(&self) -> bool {
-        false
-    }
-
-    fn at_rest(&self) -> Option<Unavailable> {
-        None
     }
 
     fn holding<'a>(self: Rc<Self>) -> Answering<'a, Holding> {
@@ -232,14 +201,6 @@ impl ToolSource for PageSource {
 
     fn slot(&self) -> Option<Slot> {
         self.slots.take()
-    }
-
-    fn ready<'a>(self: Rc<Self>, _limit: &'a mut TimeLimit) -> Answering<'a, Result<(), Unavailable>> {
-        Box::pin(async { Ok(()) })
-    }
-
-    fn listed<'a>(self: Rc<Self>, _limit: &'a mut TimeLimit) -> Answering<'a, ()> {
-        Box::pin(async {})
     }
 
     fn call<'a>(

@@ -38,6 +38,11 @@ pub(super) fn denied(reason: &str, message: &str) -> ServerAnswer {
     ServerAnswer::ToolError(Json::from_valid(result.to_string()))
 }
 
+/// The person has pressed Stop.
+pub(super) fn stopped() -> ServerAnswer {
+    denied("stopped", "the person has stopped your work in the browser")
+}
+
 /// The extension's answer, if it is MCP's CallToolResult.
 pub(super) fn checked(result: Json) -> ServerAnswer {
     let (content, is_error) = {

@@ -28,13 +28,13 @@ use super::calls::{BrowserAnswer, BrowserCalls};
 use super::channel::ExtensionChannel;
 use super::files::{CarriedFile, ShownFiles};
 use super::parts::BrowserParts;
-use super::results::{checked, denied, failed, wrong};
+use super::results::{denied, failed, stopped, wrong};
 use super::tools::{BATCH, DOWNLOADS, SESSION, WITH_FILES};
 use crate::alarm::Alarm;
 use crate::host::consent::requested_call::{About, RequestedCall};
 use crate::host::source::{Answering, DefaultTime, Steps, ToolSource};
 use crate::link::{Audience, CallError, EndReport, Failure, ServerAnswer, TimeLimit, ToolList};
-use crate::supervisor::{UnansweredReason, Unavailable};
+use crate::supervisor::UnansweredReason;
 
 /// The time limit of a call that names none.
 const TIME: Duration = Duration::from_secs(60);
@@ -330,7 +330,7 @@ impl Browser {
             return Err(gone());
         };
         let left = limit.quiet.saturating_sub(limit.used);
-        let mut call = self.calls.open(&self.road, call_id.clone(), id.clone(), files);
+        let call = self.calls.open(&self.road, call_id.clone(), id.clone(), files);
         let _counted = SessionCallGuard::begin(&self.tabs, id);
         self.road.call(&SourceCall {
             call_id,
@@ -342,16 +342,7 @@ impl Browser {
             timeout_ms: u64::try_from(left.as_millis()).unwrap_or(u64::MAX),
             session,
         });
-        match tokio::time::timeout(left, call.ending()).await {
-            Err(_) => Err(UnansweredReason::Lost(CallError::Timeout)),
-            Ok(None) => Err(gone()),
-            Ok(Some(BrowserAnswer::Result(result))) => Ok(checked(result)),
-            Ok(Some(BrowserAnswer::Error(error))) if error.code == "denied" => {
-                Ok(denied(&error.code, &error.message))
-            }
-            Ok(Some(BrowserAnswer::Error(error))) => Ok(failed(&error.code, &error.message)),
-            Ok(Some(BrowserAnswer::Stopped)) => Ok(stopped()),
-        }
+        call.answered(left, gone).await
     }
 
     /// Notes a call that has succeeded for its session.
@@ -428,10 +419,6 @@ fn too_many() -> ServerAnswer {
     failed("too_many_tabs", &format!("a session can have at most {MOST_TABS} tabs; close some"))
 }
 
-pub(super) fn stopped() -> ServerAnswer {
-    denied("stopped", "the person has stopped your work in the browser")
-}
-
 fn gone() -> UnansweredReason {
     let why = EndReport::because(
         "browser_gone",
@@ -449,28 +436,8 @@ impl ToolSource for Browser {
         self.label.clone()
     }
 
-    fn state(&self) -> &'static str {
-        "running"
-    }
-
     fn tools(&self) -> Option<Rc<ToolList>> {
         Some(self.kit.tools.list(&self.kit.config.now().browser_groups, &self.abilities))
-    }
-
-    fn known_tools(&self) -> Option<Rc<ToolList>> {
-        self.tools()
-    }
-
-    fn is_listing(&self) -> bool {
-        false
-    }
-
-    fn wakes_on_demand(&self) -> bool {
-        false
-    }
-
-    fn at_rest(&self) -> Option<Unavailable> {
-        None
     }
 
     fn holding<'a>(self: Rc<Self>) -> Answering<'a, Holding> {
@@ -501,14 +468,6 @@ impl ToolSource for Browser {
 
     fn slot(&self) -> Option<Slot> {
         self.slots.take()
-    }
-
-    fn ready<'a>(self: Rc<Self>, _limit: &'a mut TimeLimit) -> Answering<'a, Result<(), Unavailable>> {
-        Box::pin(async { Ok(()) })
-    }
-
-    fn listed<'a>(self: Rc<Self>, _limit: &'a mut TimeLimit) -> Answering<'a, ()> {
-        Box::pin(async {})
     }
 
     fn call<'a>(

@@ -65,23 +65,34 @@ pub trait ToolSource: Debug {
     /// Its name for people.
     fn label(&self) -> String;
 
-    /// Its state as clients see it: `running`, or why it is not.
-    fn state(&self) -> &'static str;
+    /// Its state as clients see it: `running`, or why it is not. What is no process runs as long as it is there; the same
+    /// holds for those below.
+    fn state(&self) -> &'static str {
+        "running"
+    }
 
     /// The present tools of the source. None while it does not run, or has not listed them.
     fn tools(&self) -> Option<Rc<ToolList>>;
 
     /// Its tools as last listed, even if it has ended since.
-    fn known_tools(&self) -> Option<Rc<ToolList>>;
+    fn known_tools(&self) -> Option<Rc<ToolList>> {
+        self.tools()
+    }
 
     /// True while its tools are being listed.
-    fn is_listing(&self) -> bool;
+    fn is_listing(&self) -> bool {
+        false
+    }
 
     /// True if it does not run, and the next call starts it.
-    fn wakes_on_demand(&self) -> bool;
+    fn wakes_on_demand(&self) -> bool {
+        false
+    }
 
     /// The state of the source while it does not run and no call starts it; none otherwise.
-    fn at_rest(&self) -> Option<Unavailable>;
+    fn at_rest(&self) -> Option<Unavailable> {
+        None
+    }
 
     /// Begins to start a source that is at rest. One that cannot be started stays as it is.
     fn start(self: Rc<Self>) {}
@@ -94,10 +105,14 @@ pub trait ToolSource: Debug {
 
     /// Waits until it runs and its tools are listed. The time is taken off `limit`. The error says why it
     /// cannot be called.
-    fn ready<'a>(self: Rc<Self>, limit: &'a mut TimeLimit) -> Answering<'a, Result<(), Unavailable>>;
+    fn ready<'a>(self: Rc<Self>, _limit: &'a mut TimeLimit) -> Answering<'a, Result<(), Unavailable>> {
+        Box::pin(std::future::ready(Ok(())))
+    }
 
     /// Waits until a listing in progress has ended, with a bound of its own. The time is taken off `limit`.
-    fn listed<'a>(self: Rc<Self>, limit: &'a mut TimeLimit) -> Answering<'a, ()>;
+    fn listed<'a>(self: Rc<Self>, _limit: &'a mut TimeLimit) -> Answering<'a, ()> {
+        Box::pin(std::future::ready(()))
+    }
 
     /// Has its tools listed anew, after a call that was refused for something that its list says by now, and
     /// waits as above. True if that can help.

@@ -12,7 +12,7 @@ use std::time::Duration;
 use harbor_bridge::host::Host;
 use harbor_bridge::host::source::{Answering, DefaultTime, SourceGuard, ToolSource};
 use harbor_bridge::link::{Audience, CallError, ServerAnswer, TimeLimit, Tool, ToolList};
-use harbor_bridge::supervisor::{UnansweredReason, Unavailable};
+use harbor_bridge::supervisor::UnansweredReason;
 use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::link::runner::Operation;
 use harbor_ipc_proto::source_id::SourceId;
@@ -110,28 +110,8 @@ impl ToolSource for MemorySource {
         self.id.to_string()
     }
 
-    fn state(&self) -> &'static str {
-        "running"
-    }
-
     fn tools(&self) -> Option<Rc<ToolList>> {
         Some(self.tools.borrow().clone())
-    }
-
-    fn known_tools(&self) -> Option<Rc<ToolList>> {
-        self.tools()
-    }
-
-    fn is_listing(&self) -> bool {
-        false
-    }
-
-    fn wakes_on_demand(&self) -> bool {
-        false
-    }
-
-    fn at_rest(&self) -> Option<Unavailable> {
-        None
     }
 
     fn holding<'a>(self: Rc<Self>) -> Answering<'a, Holding> {
@@ -145,14 +125,6 @@ impl ToolSource for MemorySource {
 
     fn slot(&self) -> Option<Slot> {
         self.slots.take()
-    }
-
-    fn ready<'a>(self: Rc<Self>, _limit: &'a mut TimeLimit) -> Answering<'a, Result<(), Unavailable>> {
-        Box::pin(async { Ok(()) })
-    }
-
-    fn listed<'a>(self: Rc<Self>, _limit: &'a mut TimeLimit) -> Answering<'a, ()> {
-        Box::pin(async {})
     }
 
     fn call<'a>(
