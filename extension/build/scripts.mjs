@@ -37,7 +37,7 @@ export const SCRIPTS = {
       },
     },
     { format: "esm", panel: true, files: { sidebar: "harbor/sidebar/sidebar.ts" } },
-    { format: "iife", files: { browser_part: "harbor/browser/page/part.ts", browser_own_world: "harbor/browser/page/own_world.ts", page_part: "harbor/page/part.ts" } },
+    { format: "iife", files: { browser_part: "harbor/browser/page/part.ts", browser_own_world: "harbor/browser/page/own_world.ts", page_part: "harbor/page/part.ts", page_source_part: "harbor/page_source/part.ts", page_source_world: "harbor/page_source/world.ts" } },
   ],
   "web-agents-api": [
     { format: "esm", files: { background: "web-agents-api/background.ts", options: "web-agents-api/options/options.ts" } },

@@ -27,6 +27,7 @@ import {
   tellExtension,
 } from "../shared/browser/api.ts";
 import { PAUSE } from "../shared/browser/content.ts";
+import { onPermissions, onTabUpdated } from "../shared/browser/tabs.ts";
 import { NativeClient } from "../shared/native/client.ts";
 import { isBackgroundOf, ownPage } from "../shared/origins/senders.ts";
 import { answer } from "../shared/ports/answerer.ts";
@@ -42,7 +43,12 @@ import { BrowserTools } from "./browser/switch.ts";
 import { parseSite } from "./beside.ts";
 import { tellGranted } from "./granted.ts";
 import { OWN_PORT } from "./own.ts";
+import { hostsOf } from "./page/hosts.ts";
 import { offerAsking } from "./page/menu.ts";
+import { HEARD_PORT } from "./page_source/forms.ts";
+import { Judging } from "./page_source/judging.ts";
+import { PageSources } from "./page_source/sources.ts";
+import { way } from "./page_source/way.ts";
 import { consentHandler } from "./consent/handler.ts";
 import { LeftOut } from "./left_out.ts";
 import { OpenedTabs } from "./opened_tabs.ts";
@@ -97,6 +103,7 @@ const siteIn = async (windowId: number) => {
 const sidebars = new Sidebars(bridge, {
   siteIn,
   browserTools: (change) => browserTools.change(change),
+  pageTools: (change) => pageSources.change(change),
   answered: (id) => approvals.answered(id),
   chatShown: (session) => notices.shown(session),
   chatLeft: (session) => notices.left(session),
@@ -104,6 +111,8 @@ const sidebars = new Sidebars(bridge, {
   pageFlags: async (change) => parseFlagsAnswer(await tellExtension(__WEB_AGENTS_API_ID__, { ask: "flags", ...change }).catch(() => undefined)),
 });
 const browserTools = new BrowserTools(new BrowserSource(bridge, browserName === "chrome" ? "Chromium" : "Firefox", askAboutSite, numbers, closedTabs), localStore, (view) => sidebars.tellBrowser(view));
+const judging = new Judging(localStore, async () => hostsOf((await bridge.request("get_config", {})).config), way);
+const pageSources = new PageSources(bridge, way, judging, after, (view) => sidebars.tellPageTools(view));
 const CHAT_PAGE = "sidebar.html#chat/";
 const notices = new TurnNotices(bridge, (session, end) => notify(CHAT_PAGE + session, end === "answered" ? "Your chat has an answer" : "Your chat could not be answered", "Click to read it."));
 const badge = new Badge({ siteIn, store: sessionStore, mark: markButton, markAll: markEverywhere });
@@ -169,6 +178,7 @@ onOwnMessage((message) => {
 });
 
 onOwnPort((port) => {
+  if (port.name === HEARD_PORT) return pageSources.heard(port);
   const page = ownPage(port.sender, ownId(), ownUrl(""));
   if (port.name !== OWN_PORT || page === undefined) port.disconnect();
   else if (page === "consent.html") {
@@ -184,6 +194,7 @@ bridge.onState(() => {
 onTabClosed((tab) => {
   void closedTabs.forget(tab);
   void openedTabs.close(tab);
+  void pageSources.closed(tab);
   void tabs.close(tab).then(tellClosedTabs);
 });
 onPageShown((windowId, tabId) => {
@@ -193,5 +204,9 @@ onPageShown((windowId, tabId) => {
 onWindowClosed((windowId) => asking.windowClosed(windowId));
 // No click on a notice can open a panel: the chat opens in a tab.
 onNoticeClicked((place) => openTab(ownUrl(place)));
+const lookAtPages = () => void pageSources.begin().catch((error: unknown) => console.error("the tools of pages were not looked at", error));
+onTabUpdated((tab) => void pageSources.updated(tab).catch(() => undefined));
+onPermissions(lookAtPages);
+lookAtPages();
 openSidebarByButton();
 offerAsking(sessionStore);

@@ -4,7 +4,7 @@
 
 import type { After } from "../shared/ports/caller.ts";
 
-/** At most one is passed on in so many milliseconds. */
+/** At most one is passed on in so many milliseconds, where nothing else is said. */
 export const PACE_MS = 50;
 
 export interface Paced<T> {
@@ -14,7 +14,7 @@ export interface Paced<T> {
   finish(): void;
 }
 
-export function paced<T>(pass: (value: T) => void, after: After): Paced<T> {
+export function paced<T>(pass: (value: T) => void, after: After, ms = PACE_MS): Paced<T> {
   let kept: { value: T } | undefined;
   let stop: (() => void) | undefined;
   const passKept = (): void => {
@@ -23,7 +23,7 @@ export function paced<T>(pass: (value: T) => void, after: After): Paced<T> {
     if (now !== undefined) pass(now.value);
   };
   const due = (): void => {
-    stop = kept === undefined ? undefined : after(PACE_MS, due);
+    stop = kept === undefined ? undefined : after(ms, due);
     passKept();
   };
   return {

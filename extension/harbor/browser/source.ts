@@ -12,6 +12,7 @@ import { listenToDownloads, mayFollowDownloads } from "../../shared/browser/down
 import type { NativeClient } from "../../shared/native/client.ts";
 import type { Fields } from "../../shared/ports/wire.ts";
 import { KeptBodies } from "./bodies.ts";
+import { isOfPage } from "../page_source/result.ts";
 import { type Call, DeniedError, ToolError, needed, parseCall } from "./call.ts";
 import { Closed, Documents, Silent, WentAway, closed } from "./documents.ts";
 import { Downloads } from "./downloads.ts";
@@ -212,7 +213,7 @@ export class BrowserSource {
   }
 
   #pushed(type: string, fields: Fields): void {
-    if (type === "source_call") void this.#called(fields);
+    if (type === "source_call" && !isOfPage(fields)) void this.#called(fields);
     else if (type === "source_cancel" && typeof fields["call_id"] === "string") this.#calls.get(fields["call_id"])?.abort(new ToolError("the call was cancelled"));
     else if (type === "source_session_ended" && typeof fields["session_id"] === "string") void this.#ended(fields["session_id"], fields["close_tabs"] === true);
   }

@@ -6,6 +6,7 @@ import type { CallOptions } from "../../shared/ports/caller.ts";
 import type { Fields } from "../../shared/ports/wire.ts";
 import { failureOf } from "../../shared/protocol/codes.ts";
 import type { Replies, Requests } from "../../shared/protocol/generated/messages.ts";
+import type { PAGE_TOOLS } from "../page_source/view.ts";
 import type { Allowed } from "./allowed.ts";
 import type { CLIENT_TOOLS } from "./clients.ts";
 import type { Child } from "./dom.ts";
@@ -66,7 +67,7 @@ export class Hands {
   }
 
   /** Asks the background itself, not the bridge. */
-  own(type: typeof PAGE_OPTIONS | typeof PAGE_FLAGS | typeof PAGE_HOSTS | typeof BROWSER_TOOLS | typeof CLIENT_TOOLS, fields: Fields = {}): Promise<unknown> {
+  own(type: typeof PAGE_OPTIONS | typeof PAGE_FLAGS | typeof PAGE_HOSTS | typeof PAGE_TOOLS | typeof BROWSER_TOOLS | typeof CLIENT_TOOLS, fields: Fields = {}): Promise<unknown> {
     return this.#call(type, fields);
   }
 

@@ -56,7 +56,7 @@ function sidebar(sidebars: Sidebars) {
 }
 
 const answered: string[] = [];
-const PAGES = { chatShown: () => undefined, chatLeft: () => undefined, answered: (id: string) => void answered.push(id), siteIn: async (windowId: number) => (windowId === 1 ? { origin: "https://a.example", tab: 3 } : undefined), openOptions: async () => undefined, pageFlags: async ({ flag = "a", on = true }) => ({ flags: { [flag]: on } }), browserTools: async () => ({ on: false, permitted: false, downloads: false, cookies: false, scripts: false, marks: true, sessions: [] }) };
+const PAGES = { chatShown: () => undefined, chatLeft: () => undefined, answered: (id: string) => void answered.push(id), siteIn: async (windowId: number) => (windowId === 1 ? { origin: "https://a.example", tab: 3 } : undefined), openOptions: async () => undefined, pageFlags: async ({ flag = "a", on = true }) => ({ flags: { [flag]: on } }), pageTools: async ({ tab }: { tab: number }) => ({ tab, tools: 0, on: false }), browserTools: async () => ({ on: false, permitted: false, downloads: false, cookies: false, scripts: false, marks: true, sessions: [] }) };
 
 test("a sidebar hears of the page in its own window, and of calls once for many", async () => {
   const sidebars = new Sidebars(bridge().client, PAGES);

@@ -12,6 +12,7 @@ import type { Pushes, Server } from "../../shared/protocol/generated/messages.ts
 import type { BrowserToolsChange, BrowserToolsView } from "../browser/switch.ts";
 import { parseChange } from "../browser/switch.ts";
 import { hostsOf } from "../page/hosts.ts";
+import { PAGE_TOOLS, type PageToolsChange, type PageToolsView, parsePageToolsChange } from "../page_source/view.ts";
 import { type PageFlags, parseFlagChange } from "../page_flags.ts";
 import { parseAllowed } from "./allowed.ts";
 import { CLIENT_TOOLS, type ClientTools, parseClientTools, toolsOf } from "./clients.ts";
@@ -40,6 +41,8 @@ export interface SidebarPushes extends Pick<Pushes, "server_log" | "grant_change
   activity: Fields;
   /** A client has opened or closed a tab, or has done something in one. */
   browser: BrowserToolsView;
+  /** The tools of the page in a tab are others, or are switched. */
+  page_tools: PageToolsView;
 }
 
 /** A server's question in a turn of a chat. */
@@ -79,6 +82,8 @@ export interface Pages {
   pageFlags(change: ReturnType<typeof parseFlagChange>): Promise<{ flags: PageFlags }>;
   /** Reads if AI clients may use this browser, or changes it as `change` says. Gives the setting that holds now. */
   browserTools(change: BrowserToolsChange): Promise<BrowserToolsView>;
+  /** Reads how many tools the page of a tab has, or switches them as `change` says. Gives the setting that holds now. */
+  pageTools(change: PageToolsChange): Promise<PageToolsView>;
   /** A question about a call is answered here: it needs no window any more. */
   answered(approvalId: string): void;
   /** A chat is shown in a panel, or in none any more. */
@@ -168,6 +173,11 @@ export class Sidebars {
     for (const { push } of this.#open) push("browser", { ...view });
   }
 
+  /** What the page of a tab offers has changed. */
+  tellPageTools(view: PageToolsView): void {
+    for (const { push } of this.#open) push("page_tools", { ...view });
+  }
+
   #tellBridge(): void {
     for (const { push } of this.#open) push("bridge", { ...viewOfBridge(this.#bridge) });
     this.#begin();
@@ -220,6 +230,7 @@ export class Sidebars {
     if (asked === PAGE_OPTIONS) return this.#pages.openOptions().then(() => ({}));
     if (asked === PAGE_FLAGS) return this.#pages.pageFlags(parseFlagChange(payload));
     if (asked === BROWSER_TOOLS) return this.#pages.browserTools(parseChange(payload));
+    if (asked === PAGE_TOOLS) return this.#pages.pageTools(parsePageToolsChange(payload));
     if (asked === PAGE_HOSTS) return { hosts: hostsOf((await this.#bridge.request("get_config", {}, { signal })).config) };
     if (asked === CLIENT_TOOLS) return this.#switchTools(parseClientTools(payload));
     const { type, fields } = parseAllowed(asked, payload);

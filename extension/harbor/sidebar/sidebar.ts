@@ -20,6 +20,7 @@ import { button, failure, waiting } from "./parts.ts";
 import { NO_PROVIDERS } from "./models/known.ts";
 import { takeAsked } from "./chat/page_asked.ts";
 import { lookAtPage, watchPage } from "./chat/page_open.ts";
+import { heardPageTools } from "./chat/page_tools.ts";
 import { NO_PAGE } from "./chat/page_rules.ts";
 import { waitsKey } from "./chat/waits.ts";
 import { type Route, hrefOf, parseRoute } from "./route.ts";
@@ -141,7 +142,8 @@ function heard(type: string, payload: Fields): void {
   } else if (type === "site") {
     store.change({ site: (payload as SidebarPushes["site"]).site });
     void lookAtPage(hands);
-  } else {
+  } else if (type === "page_tools") heardPageTools(hands, payload);
+  else {
     if (type === "grant_changed") loadGrants(hands);
     if (type === "approval") loadQuestions(hands);
     viewOf(state.route).heard?.(hands, state.route, type as keyof SidebarPushes, payload);

@@ -400,6 +400,13 @@ export function leavesOf(tabId: number): { gone: Promise<void>; stop(): void } {
   return { gone, stop: () => stop() };
 }
 
+/** Called when a tab may show another document, or begins to load one. */
+export function onTabUpdated(listener: (tabId: number) => void): void {
+  chrome.tabs.onUpdated.addListener((tabId, { status, url }) => {
+    if (status !== undefined || url !== undefined) listener(tabId);
+  });
+}
+
 /** Does something that has a tab load a page, and waits until that is there; false: it is not within so long. */
 export async function loadedAfter(tabId: number, begin: () => Promise<void>, most: number): Promise<boolean> {
   let hear: Parameters<typeof chrome.tabs.onUpdated.addListener>[0] = () => undefined;

@@ -12,6 +12,7 @@ import { PAGE_ACT, attachPage, attachPicked, attachPicture, attachSelection, loo
 import { stopSummary } from "./page_send.ts";
 import { fitted, tokenWords, tokensOf } from "./page_parts.ts";
 import { type Standing, standingOf } from "./page_rules.ts";
+import { findTools, pageTools } from "./page_tools.ts";
 
 /** The line of the page, and what is under way with it. */
 export function pageChip(hands: Hands): Child[] {
@@ -23,6 +24,7 @@ export function pageChip(hands: Hands): Child[] {
     problem,
     underWay(hands),
     h("div.page", { key: "page", id: "page", "data-standing": standing.is }, ...(standing.is === "none" ? [] : chip(hands, standing)), standing.why === undefined ? undefined : h("p.why", { key: "why" }, standing.why)),
+    pageTools(hands, standing),
     page.isShown && page.read !== undefined ? preview(hands, page.read.text) : undefined,
   ];
 }
@@ -46,7 +48,7 @@ function chip(hands: Hands, standing: Standing): Child[] {
 }
 
 function menu(hands: Hands, { is }: Standing): Child {
-  const { choice } = hands.state.page;
+  const { choice, mayRead } = hands.state.page;
   if (is === "never" && choice !== "never") return undefined;
   const close = () => document.getElementById("page-menu")?.removeAttribute("open");
   const entry = (id: string, words: string, act: () => void, about?: string) => {
@@ -61,6 +63,7 @@ function menu(hands: Hands, { is }: Standing): Child {
           entry("page-selection", "Attach the selected text", () => attachSelection(hands)),
           entry("page-pick", "Pick an element…", () => attachPicked(hands), "Click it in the page. Escape cancels."),
           entry("page-picture", "Attach a picture of it", () => attachPicture(hands), "The browser asks for all sites: it gives no pictures otherwise."),
+          ...(mayRead ? [] : [entry("page-tools-find", "Look for tools of this page", () => findTools(hands), "The browser asks for this site.")]),
           entry("page-never", "Never on this site", () => neverHere(hands, true)),
         ];
   return h("details.menu", { key: "menu", id: "page-menu" }, h("summary", { "aria-label": "More about the open page" }), h("div.sheet", {}, h("ul.options", {}, ...entries)));

@@ -7,12 +7,11 @@ import { localStore, onKept, onPageShown, ownWindow } from "../../../shared/brow
 import { type TabView, maySeeTabs, mayReadAllSites, mayReadSite, onPermissions, ownTab, tabOf, tabShownIn } from "../../../shared/browser/tabs.ts";
 import { PAGE_ASKED } from "../../page/menu.ts";
 import type { Hosts } from "../../page/hosts.ts";
+import { PAGE_TOOLS, parsePageTools } from "../../page_source/view.ts";
 import type { Hands } from "../hands.ts";
 import { PAGE_HOSTS } from "../serve.ts";
-import { type Choice, type OpenPage, type PageState, originOf, standingOf } from "./page_rules.ts";
+import { type Choice, type OpenPage, type PageState, choiceKey, originOf, parseChoice, standingOf } from "./page_rules.ts";
 import { PageError, readPage } from "./page_take.ts";
-
-const choiceKey = (origin: string) => `page ${origin}`;
 
 /** Which look-up is the newest: an older one that ends later says nothing. */
 let newest = 0;
@@ -43,10 +42,18 @@ export async function lookAtPage(hands: Hands): Promise<void> {
   if (look !== newest) return;
   const before = hands.state.page;
   const isSame = before.open?.tab === open?.tab && before.open?.url === open?.url && open?.isLoading === false;
-  changePage(hands, { open, mayRead, mayPicture, choice, hosts, read: isSame ? before.read : undefined, ...(isSame ? {} : { isShown: false, problem: undefined }) });
+  changePage(hands, { open, mayRead, mayPicture, choice, hosts, read: isSame ? before.read : undefined, tools: isSame ? before.tools : undefined, ...(isSame ? {} : { isShown: false, problem: undefined }) });
   const { page } = hands.state;
+  // Also of a site where nothing may be: what was offered of it ends.
+  if (open !== undefined && mayRead) void askForTools(hands, open.tab, look);
   // Nobody waits for that: it is read anew when it is sent.
   if (open !== undefined && !open.isLoading && mayRead && standingOf(page).is === "on") void readAhead(hands, open.tab, look);
+}
+
+/** Has the background look which tools the page offers; it says more when they are others. */
+async function askForTools(hands: Hands, tab: number, look: number): Promise<void> {
+  const tools = parsePageTools(await hands.own(PAGE_TOOLS, { tab }).catch(() => undefined));
+  if (look === newest && tools !== undefined) changePage(hands, { tools });
 }
 
 /** Reads a page that goes with messages: what fields it has, and how long it is. */
@@ -82,8 +89,7 @@ async function mayReadNow(open: OpenPage | undefined): Promise<boolean> {
 }
 
 export async function choiceOf(origin: string | undefined): Promise<Choice | undefined> {
-  const kept = origin === undefined ? undefined : await localStore.get(choiceKey(origin)).catch(() => undefined);
-  return kept === "on" || kept === "off" || kept === "never" ? kept : undefined;
+  return origin === undefined ? undefined : parseChoice(await localStore.get(choiceKey(origin)).catch(() => undefined));
 }
 
 /** Keeps what the person chose for a site. */

@@ -5,9 +5,16 @@
 import type { PageRead } from "../../page/forms.ts";
 import { type Hosts, saidOf } from "../../page/hosts.ts";
 import type { Sensitive } from "../../page/sensitive.ts";
+import type { PageToolsView } from "../../page_source/view.ts";
 
 /** What the person chose for a site; nothing chosen is off. */
 export type Choice = "on" | "off" | "never";
+
+/** Under which name it is kept. */
+export const choiceKey = (origin: string): string => `page ${origin}`;
+
+/** Reads what is kept there. */
+export const parseChoice = (kept: unknown): Choice | undefined => (kept === "on" || kept === "off" || kept === "never" ? kept : undefined);
 
 export interface OpenPage {
   tab: number;
@@ -29,6 +36,8 @@ export interface PageState {
   choice: Choice | undefined;
   /** `undefined`: the bridge has not said. */
   hosts: Hosts | undefined;
+  /** The tools that it offers; `undefined`: not told yet. */
+  tools: PageToolsView | undefined;
   /** What was read of it last. */
   read: PageRead | undefined;
   /** Whether the person looks at what was read. */
@@ -42,7 +51,7 @@ export interface PageState {
 }
 
 export const NO_PAGE: PageState = {
-  ...{ open: undefined, mayRead: false, mayPicture: false, choice: undefined, hosts: undefined, read: undefined },
+  ...{ open: undefined, mayRead: false, mayPicture: false, choice: undefined, hosts: undefined, tools: undefined, read: undefined },
   ...{ isShown: false, problem: undefined, progress: undefined, picking: undefined },
 };
 
