@@ -16,8 +16,8 @@ pub const JS_RUNNER: &str = "harbor-runner-js";
 
 /// Programs that run a script, which is their first word. Versions may stand behind the names (`python3.12`).
 const INTERPRETERS: &[&str] = &[
-    "bash", "dash", JS_RUNNER, "ksh", "node", "nodejs", "perl", "php", "pypy", "python", "ruby", "sh", "ts-node", "tsx",
-    "zsh",
+    "bash", "dash", JS_RUNNER, "ksh", "node", "nodejs", "perl", "php", "pypy", "python", "ruby", "sh",
+    "ts-node", "tsx", "zsh",
 ];
 
 /// Programs that run another program, and whose options with values are not all known. All of their arguments count.

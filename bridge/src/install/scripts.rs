@@ -30,7 +30,9 @@ pub(super) fn may_be_kept(command: &str, args: &[String], script: &str) -> Resul
 
 /// Takes over the script of the definition before, if the message is about the same file and has none.
 pub(super) fn keep(installs: &Installations, message: &mut AddServer) {
-    let Some(before) = installs.supervisor.get(&message.server_id).map(|server| server.definition()) else { return };
+    let Some(before) = installs.supervisor.get(&message.server_id).map(|server| server.definition()) else {
+        return;
+    };
     let is_same = message.command.as_deref() == Some(JS_RUNNER)
         && before.command == JS_RUNNER
         && message.args.as_ref().and_then(|args| args.first()) == before.args.first();

@@ -20,7 +20,8 @@ use super::{StoreError, private_directory, write_atomically};
 pub fn write(dir: &Path, args: &[String], script: &str) -> Result<(), StoreError> {
     let file = file(dir, args);
     let is_there = |found: fs::Metadata| found.is_file() && found.len() == script.len() as u64;
-    let same = fs::symlink_metadata(&file).is_ok_and(is_there) && fs::read(&file).is_ok_and(|old| old == script.as_bytes());
+    let same = fs::symlink_metadata(&file).is_ok_and(is_there)
+        && fs::read(&file).is_ok_and(|old| old == script.as_bytes());
     if same {
         return Ok(());
     }
@@ -59,7 +60,8 @@ mod tests {
         assert_eq!(now(), "one");
         write(&dir, &["/x/other.js".to_owned()], "three").unwrap();
         assert!(!dir.join("hello.js").exists(), "of another definition");
-        let placed = [dir.join("hello.js").to_string_lossy().into_owned(), "--busy".to_owned(), "9".to_owned()];
+        let placed =
+            [dir.join("hello.js").to_string_lossy().into_owned(), "--busy".to_owned(), "9".to_owned()];
         assert_eq!(in_place(&dir, &args), placed);
     }
 }

@@ -18,11 +18,11 @@ use rquickjs::runtime::RejectionTracker;
 use rquickjs::{Context, Ctx, Error, Function, Module, Object, Persistent, Result, Runtime, Value};
 
 use crate::ending::Ending;
+use crate::event_loop::{self, Hooks};
 use crate::globals::{Host, native};
 use crate::options::Options;
 use crate::pieces::{self, MODULE, MODULE_SOURCE};
 use crate::stretch::Stretch;
-use crate::event_loop::{self, Hooks};
 
 /// Bytes of the machine's stack that a script may use.
 const STACK: usize = 1024 * 1024;
@@ -32,7 +32,8 @@ pub(crate) type Rejections = Rc<RefCell<Vec<(u64, Persistent<Value<'static>>)>>>
 
 /// Runs a script, which is called `name` in its errors, to its end.
 pub(crate) fn run(options: &Options, name: &str, script: String) -> Ending {
-    let no_start = |error: &dyn std::fmt::Display| Ending::Unusable(format!("the interpreter does not start: {error}"));
+    let no_start =
+        |error: &dyn std::fmt::Display| Ending::Unusable(format!("the interpreter does not start: {error}"));
     let host = match Host::new(Stretch::new(options.busy)) {
         Ok(host) => Rc::new(host),
         Err(error) => return no_start(&error),
@@ -111,7 +112,9 @@ impl Resolver for Only {
     ) -> Result<String> {
         let why = match (self.is_declared.get(), name) {
             (false, MODULE) => return Ok(name.to_owned()),
-            (true, _) => "import() does not exist here; use an import statement at the beginning of the script",
+            (true, _) => {
+                "import() does not exist here; use an import statement at the beginning of the script"
+            }
             (false, _) => "a script is one file here; only harbor:mcp can be imported",
         };
         Err(Error::new_resolving_message(base, name, why))

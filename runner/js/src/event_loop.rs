@@ -190,7 +190,8 @@ impl Input {
 
     /// Waits for input, at most so many milliseconds, and takes what there is.
     fn look(&mut self, most: Option<u64>) -> io::Result<()> {
-        let timeout = most.map_or(PollTimeout::NONE, |most| PollTimeout::try_from(most).unwrap_or(PollTimeout::MAX));
+        let timeout =
+            most.map_or(PollTimeout::NONE, |most| PollTimeout::try_from(most).unwrap_or(PollTimeout::MAX));
         let mut wanted = [PollFd::new(self.file.as_fd(), PollFlags::POLLIN)];
         match poll(&mut wanted, timeout) {
             Ok(0) | Err(Errno::EINTR) => Ok(()),

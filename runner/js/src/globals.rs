@@ -19,8 +19,8 @@ use rquickjs::function::This;
 use rquickjs::{Ctx, Exception, Function, Object, Result, TypedArray, Value};
 
 use crate::input::MAX_LINE;
-use crate::timers::Timers;
 use crate::stretch::Stretch;
+use crate::timers::Timers;
 use crate::{pieces, urls};
 
 /// Bytes of one message to the log that are kept.
@@ -67,7 +67,11 @@ impl Host {
 
     fn at(&self, delay: f64) -> u64 {
         // Rounded up: a timer never fires early.
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a cast of a float saturates")]
+        #[allow(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a cast of a float saturates"
+        )]
         let delay = delay.ceil() as u64;
         self.now().saturating_add(delay)
     }
@@ -108,9 +112,12 @@ pub(crate) fn native<'js>(ctx: &Ctx<'js>, host: &Rc<Host>) -> Result<Object<'js>
     native.set("uuid", Function::new(ctx.clone(), uuid)?)?;
     native.set("encode", Function::new(ctx.clone(), encode)?)?;
     native.set("piece", Function::new(ctx.clone(), piece)?)?;
-    native.set("url", Function::new(ctx.clone(), |ctx, text, base: rquickjs::function::Opt<Option<String>>| {
-        urls::read(ctx, text, base.0.flatten())
-    })?)?;
+    native.set(
+        "url",
+        Function::new(ctx.clone(), |ctx, text, base: rquickjs::function::Opt<Option<String>>| {
+            urls::read(ctx, text, base.0.flatten())
+        })?,
+    )?;
     native.set("url_set", Function::new(ctx.clone(), urls::set)?)?;
     native.set("form_read", Function::new(ctx.clone(), urls::form_read)?)?;
     native.set("form_write", Function::new(ctx.clone(), urls::form_write)?)?;

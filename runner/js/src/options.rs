@@ -7,8 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 /// How the program is called.
-pub(crate) const USAGE: &str =
-    "usage: harbor-runner-js [--memory MIB] [--busy SECONDS] FILE; `harbor add NAME --js FILE` adds a script to Harbor";
+pub(crate) const USAGE: &str = "usage: harbor-runner-js [--memory MIB] [--busy SECONDS] FILE; `harbor add NAME --js FILE` adds a script to Harbor";
 
 const MEMORY: std::ops::RangeInclusive<u32> = 4..=4096;
 const BUSY: std::ops::RangeInclusive<f64> = 0.05..=600.0;
@@ -58,7 +57,8 @@ fn memory(word: &str) -> Result<u32, String> {
 
 fn busy(word: &str) -> Result<Duration, String> {
     let seconds = word.parse().ok().filter(|seconds| BUSY.contains(seconds));
-    let seconds = seconds.ok_or_else(|| format!("--busy: use seconds from {} to {}", BUSY.start(), BUSY.end()))?;
+    let seconds =
+        seconds.ok_or_else(|| format!("--busy: use seconds from {} to {}", BUSY.start(), BUSY.end()))?;
     Ok(Duration::from_secs_f64(seconds))
 }
 

@@ -19,7 +19,10 @@ pub(crate) fn read(file: &Path) -> Result<String, String> {
     let opened = File::open(file).and_then(|file| file.take(MAX_SCRIPT + 1).read_to_end(&mut bytes));
     opened.map_err(|error| format!("cannot read {shown}: {error}"))?;
     if bytes.len() as u64 > MAX_SCRIPT {
-        return Err(format!("{shown} is longer than {} KiB; leave out what it does not use", MAX_SCRIPT / 1024));
+        return Err(format!(
+            "{shown} is longer than {} KiB; leave out what it does not use",
+            MAX_SCRIPT / 1024
+        ));
     }
     let text = String::from_utf8(bytes).map_err(|wrong| {
         let at = wrong.utf8_error().valid_up_to();

@@ -16,7 +16,12 @@ pub(crate) fn read<'js>(ctx: Ctx<'js>, text: String, base: Option<String>) -> Re
 }
 
 /// A URL with one part changed. As of the URL Standard, a value that does not fit changes nothing.
-pub(crate) fn set<'js>(ctx: Ctx<'js>, href: String, part: String, value: String) -> Result<Option<Object<'js>>> {
+pub(crate) fn set<'js>(
+    ctx: Ctx<'js>,
+    href: String,
+    part: String,
+    value: String,
+) -> Result<Option<Object<'js>>> {
     let Ok(mut url) = Url::parse(&href) else { return Ok(None) };
     let _unfit = match part.as_str() {
         "protocol" => quirks::set_protocol(&mut url, &value),

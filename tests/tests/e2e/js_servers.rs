@@ -17,7 +17,8 @@ fn harbor_in(home: &Home, directory: &Path, args: &[&str]) -> (String, String, O
 /// A file with a script whose tools are these.
 fn script(home: &Home, tools: &str) -> PathBuf {
     let file = home.scratch("tools.js");
-    let text = format!("import {{ serve }} from 'harbor:mcp';\nserve({{ name: 'tools', tools: {{ {tools} }} }});\n");
+    let text =
+        format!("import {{ serve }} from 'harbor:mcp';\nserve({{ name: 'tools', tools: {{ {tools} }} }});\n");
     fs::write(&file, text).unwrap();
     file
 }
@@ -56,21 +57,21 @@ fn an_edited_file_changes_nothing_until_it_is_added_again() {
     add(&home, &file, &[]);
     let is = |wanted: &str| assert_eq!(bridge.started_tool("s", "say", &json!({})), wanted);
     script(&home, "say: { run: () => 'two' }");
-    home.harbor(&["restart", "s"]);
+    let _ = home.harbor(&["restart", "s"]);
     is("one");
     // Nor does another copy's change.
     let copy = home.path().join("servers/s/script/tools.js");
     fs::write(&copy, "throw 1;").unwrap();
-    home.harbor(&["restart", "s"]);
+    let _ = home.harbor(&["restart", "s"]);
     is("one");
-    home.done(&["set", "s", "--", "--memory", "32"]);
+    let _ = home.done(&["set", "s", "--", "--memory", "32"]);
     fs::remove_file(&file).unwrap();
-    home.harbor(&["restart", "s"]);
+    let _ = home.harbor(&["restart", "s"]);
     is("one");
     add(&home, &script(&home, "say: { run: () => 'two' }"), &[]);
     is("two");
     assert!(home.done(&["list"]).contains("harbor-runner-js"), "its command is shown");
-    home.harbor(&["remove", "s", "--yes"]);
+    let _ = home.harbor(&["remove", "s", "--yes"]);
     assert!(!copy.exists());
 }
 
@@ -84,11 +85,14 @@ fn an_endless_loop_is_a_crash_with_its_cause_and_the_server_comes_back() {
     add(&home, &script(&home, tools), &["--restart-delays", "0.05", "--", "--busy", "0.3"]);
     let error = bridge.tool("s", "loop", &json!({})).unwrap_err();
     assert_eq!(error.details["cause"], "exited", "{error:?}");
-    assert!(error.details["stderr_tail"].as_str().unwrap().contains("computed for more than 0.3 s"), "{error:?}");
+    assert!(
+        error.details["stderr_tail"].as_str().unwrap().contains("computed for more than 0.3 s"),
+        "{error:?}"
+    );
     let crashed = bridge.wait_for_state("s", "crashed");
     assert_eq!(crashed["cause"], "exited");
     assert_eq!(bridge.server("s")["last_exit"]["exit_code"], 124);
-    bridge.wait_for_state("s", "running");
+    let _ = bridge.wait_for_state("s", "running");
     assert_eq!(bridge.tool_text("s", "say", &json!({})), "here");
     let answer = bridge.tool("s", "deep", &json!({})).unwrap();
     assert_eq!(answer["result"]["isError"], true, "recursion is only an error: {answer:?}");
@@ -100,14 +104,17 @@ fn a_script_without_memory_or_with_an_error_does_not_start_and_says_why() {
     let home = Home::new();
     let bridge = Bridge::start(&home);
     for (text, cause, words) in [
-        ("const all = []; for (;;) all.push(new Array(1000).fill(0));", "out_of_memory", "needed more than 64 MiB"),
+        (
+            "const all = []; for (;;) all.push(new Array(1000).fill(0));",
+            "out_of_memory",
+            "needed more than 64 MiB",
+        ),
         ("throw new Error('not today');", "exited", "uncaught Error: not today"),
         ("import 'fs';", "exited", "only harbor:mcp can be imported"),
     ] {
         let file = home.scratch("tools.js");
         fs::write(&file, text).unwrap();
-        let (_, err, code) =
-            home.harbor(&["add", "s", "--js", file.to_str().unwrap(), "--restart", "never"]);
+        let (_, err, code) = home.harbor(&["add", "s", "--js", file.to_str().unwrap(), "--restart", "never"]);
         assert_ne!(code, Some(0), "{err}");
         let exit = bridge.exit("s");
         assert_eq!(exit["cause"], cause, "{exit}");
@@ -123,12 +130,17 @@ fn the_interpreter_has_no_network_no_home_and_nothing_but_its_pipes() {
     let process = Process::named_by(&bridge.connect("s")["pid"]);
     let proc = PathBuf::from(format!("/proc/{}", process.pid));
     let interfaces = fs::read_to_string(proc.join("net/dev")).unwrap();
-    let names: Vec<_> = interfaces.lines().filter_map(|line| line.split_once(':')).map(|(name, _)| name.trim()).collect();
+    let names: Vec<_> =
+        interfaces.lines().filter_map(|line| line.split_once(':')).map(|(name, _)| name.trim()).collect();
     assert_eq!(names, ["lo"]);
     let inside = |path: &Path| proc.join("root").join(path.strip_prefix("/").unwrap());
     assert!(!inside(&home.path().join("harbor.db")).exists(), "Harbor's home is hidden");
     assert!(!inside(&home.scratch("tools.js")).exists(), "the person's file is not there");
-    let open: Vec<_> = fs::read_dir(proc.join("fd")).unwrap().flatten().map(|entry| fs::read_link(entry.path()).unwrap()).collect();
+    let open: Vec<_> = fs::read_dir(proc.join("fd"))
+        .unwrap()
+        .flatten()
+        .map(|entry| fs::read_link(entry.path()).unwrap())
+        .collect();
     assert!(open.iter().all(|file| file.to_string_lossy().starts_with("pipe:")), "{open:?}");
     let shown: Value = serde_json::from_str(&bridge.tool_text("s", "env", &json!({}))).unwrap();
     assert_eq!(shown["MODE"], "fast");

@@ -10,7 +10,7 @@ use harbor_client::errors::Failure;
 use harbor_client::terminal::remark;
 use harbor_ipc_proto::client::ListServers;
 
-use super::{add, connect, places};
+use super::{add, places};
 use crate::args::{Definition, NewServer};
 use crate::client::{Client, QUICK};
 use crate::screen::Screen;
@@ -18,19 +18,21 @@ use crate::screen::Screen;
 /// The script that is written.
 const TEMPLATE: &str = include_str!("new_server/template.js");
 
-pub fn run(wanted: &NewServer, screen: &mut Screen) -> Result<(), Failure> {
+pub fn run(client: &mut Client, wanted: &NewServer, screen: &mut Screen) -> Result<(), Failure> {
     let (name, here) = (&wanted.server, places::current_dir()?);
     let file = format!("{name}.js");
-    let mut client = connect()?;
-    is_free(&mut client, name)?;
+    is_free(client, name)?;
     write(&here.join(&file), &TEMPLATE.replace("NAME", name))?;
     if !screen.json {
         screen.text(&format!("wrote {file}"))?;
     }
-    let definition = Definition { name: name.clone(), script: Some(file.clone()), start: true, ..Definition::default() };
+    let definition =
+        Definition { name: name.clone(), script: Some(file.clone()), start: true, ..Definition::default() };
     let ask = add::ask(&definition, &here)?;
-    add::run(&mut client, &definition, (&ask, &[]), screen)?;
-    remark(&format!("call it: `harbor call {name}/greet name=World`; after a change: `harbor add {name} --js {file}`"));
+    add::run(client, &definition, (&ask, &[]), screen)?;
+    remark(&format!(
+        "call it: `harbor call {name}/greet name=World`; after a change: `harbor add {name} --js {file}`"
+    ));
     Ok(())
 }
 
@@ -50,7 +52,9 @@ fn write(path: &Path, text: &str) -> Result<(), Failure> {
     written.map_err(|error: io::Error| match error.kind() {
         ErrorKind::AlreadyExists => {
             let name = path.file_stem().unwrap_or_default().display();
-            Failure::Usage(format!("{shown} exists and stays as it is; `harbor add {name} --js {shown}` adds it"))
+            Failure::Usage(format!(
+                "{shown} exists and stays as it is; `harbor add {name} --js {shown}` adds it"
+            ))
         }
         _ => Failure::Usage(format!("cannot write {shown}: {error}")),
     })
@@ -68,6 +72,12 @@ mod tests {
         let said = write(&file, "two").unwrap_err().message().unwrap();
         assert!(said.contains("stays as it is; `harbor add hello --js "), "{said}");
         assert_eq!(std::fs::read_to_string(&file).unwrap(), "one");
-        assert!(write(&here.path().join("no/hello.js"), "one").unwrap_err().message().unwrap().contains("cannot write"));
+        assert!(
+            write(&here.path().join("no/hello.js"), "one")
+                .unwrap_err()
+                .message()
+                .unwrap()
+                .contains("cannot write")
+        );
     }
 }

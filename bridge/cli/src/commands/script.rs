@@ -30,7 +30,9 @@ impl Script {
         read.map_err(|error| Failure::Usage(format!("--js: cannot read {file}: {error}")))?;
         if bytes.len() as u64 > MAX_SCRIPT {
             let most = MAX_SCRIPT / 1024;
-            return Err(Failure::Usage(format!("--js: {file} is longer than {most} KiB; leave out what it does not use")));
+            return Err(Failure::Usage(format!(
+                "--js: {file} is longer than {most} KiB; leave out what it does not use"
+            )));
         }
         match String::from_utf8(bytes) {
             Ok(text) => Ok(Self { file, text }),
@@ -48,7 +50,9 @@ mod tests {
         let here = tempfile::tempdir().unwrap();
         let read = |content: &[u8]| {
             std::fs::write(here.path().join("a.js"), content).unwrap();
-            Script::read("a.js", here.path()).map(|script| script.text).map_err(|wrong| wrong.message().unwrap())
+            Script::read("a.js", here.path())
+                .map(|script| script.text)
+                .map_err(|wrong| wrong.message().unwrap())
         };
         assert_eq!(read("let é".as_bytes()), Ok("let é".into()));
         assert!(read(b"\xff").unwrap_err().contains("save it as UTF-8"));

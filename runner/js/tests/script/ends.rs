@@ -34,7 +34,11 @@ fn an_endless_loop_is_ended_soon_after_its_limit() {
 #[test]
 fn a_step_of_the_engine_that_takes_for_ever_is_ended_by_the_kernel() {
     let began = Instant::now();
-    let ran = run_with(&["--busy", "0.1", "--memory", "1024"], "2n ** 3n ** 20n % 7n; let x = 3n ** 100000000n; x * x;", b"");
+    let ran = run_with(
+        &["--busy", "0.1", "--memory", "1024"],
+        "2n ** 3n ** 20n % 7n; let x = 3n ** 100000000n; x * x;",
+        b"",
+    );
     assert!(ran.code.is_none() || ran.code == Some(124) || ran.code == Some(1), "{ran:?}");
     assert!(began.elapsed() < Duration::from_secs(10));
 }
@@ -50,7 +54,8 @@ fn recursion_is_an_error_that_can_be_caught() {
     let deep = "const deep = () => deep() + 1; try { deep(); } catch (error) { MCP.writeLine(error.name); }";
     assert_eq!(run(deep).line(), "RangeError");
     ended(&run("const deep = () => deep() + 1; deep();"), 1, "uncaught RangeError");
-    let json = "let deep = '['.repeat(1e5); try { JSON.parse(deep); } catch (error) { MCP.writeLine('caught'); }";
+    let json =
+        "let deep = '['.repeat(1e5); try { JSON.parse(deep); } catch (error) { MCP.writeLine('caught'); }";
     assert_eq!(run(json).line(), "caught");
     let shown = "let deep = []; for (let i = 0; i < 1e5; i++) deep = [deep]; try { JSON.stringify(deep); } catch (error) { MCP.writeLine('caught'); }";
     assert_eq!(run(shown).line(), "caught");
@@ -64,7 +69,11 @@ fn a_memory_bomb_ends_with_its_cause() {
         "const all = []; for (;;) all.push(new Uint8Array(1 << 20));",
         "const all = new Map(); for (let i = 0; ; i++) all.set(i, { i });",
     ] {
-        ended(&run_with(&["--memory", "16"], script, b""), 125, "heap out of memory: the script needed more than 16 MiB");
+        ended(
+            &run_with(&["--memory", "16"], script, b""),
+            125,
+            "heap out of memory: the script needed more than 16 MiB",
+        );
     }
     let caught = "try { new Array(1e8).fill(0); } catch { MCP.writeLine('goes on'); }";
     assert_eq!(run_with(&["--memory", "16"], caught, b"").line(), "goes on");
@@ -85,11 +94,16 @@ fn an_unhandled_rejection_is_logged_and_the_script_goes_on() {
     let script = "Promise.reject(new Error('lost')); await new Promise((done) => setTimeout(done, 5)); MCP.writeLine('on');";
     let ran = run(script);
     assert_eq!(ran.lines, ["on"]);
-    assert!(ran.log.contains("uncaught (in a promise) Error: lost\n") && ran.log.contains("server.js:1"), "{}", ran.log);
+    assert!(
+        ran.log.contains("uncaught (in a promise) Error: lost\n") && ran.log.contains("server.js:1"),
+        "{}",
+        ran.log
+    );
     ended(&ran, 1, "uncaught (in a promise) Error: lost");
     let handled = "const late = Promise.reject(1); late.catch(() => {}); MCP.writeLine('on');";
     assert_eq!((run(handled).line(), run(handled).log.as_str()), ("on", ""));
-    let timer = "setTimeout(() => { throw new Error('timer'); }, 1); setTimeout(() => MCP.writeLine('on'), 20);";
+    let timer =
+        "setTimeout(() => { throw new Error('timer'); }, 1); setTimeout(() => MCP.writeLine('on'), 20);";
     let ran = run(timer);
     assert!(ran.lines == ["on"] && ran.log.contains("uncaught Error: timer"), "{ran:?}");
 }
@@ -109,7 +123,13 @@ fn a_script_that_nobody_reads_ends() {
     let file = home.path().join("server.js");
     std::fs::write(&file, "for (;;) MCP.writeLine('x'.repeat(1000));").unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_harbor-runner-js"));
-    let mut child = command.arg(&file).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut child = command
+        .arg(&file)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
     drop(child.stdout.take());
     assert_eq!(child.wait().unwrap().code(), Some(1));
 }

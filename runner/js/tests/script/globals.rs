@@ -6,7 +6,8 @@ use super::{run, run_with, value};
 
 #[test]
 fn lines_are_read_and_written_until_the_input_ends() {
-    let script = "for (let line; (line = await MCP.readLine()) !== null; ) MCP.writeLine(line.toUpperCase());";
+    let script =
+        "for (let line; (line = await MCP.readLine()) !== null; ) MCP.writeLine(line.toUpperCase());";
     let ran = run_with(&[], script, "eins\r\nzwei ä€😀\n\nrest".as_bytes());
     assert_eq!((ran.code, ran.lines), (Some(0), vec!["EINS".into(), "ZWEI Ä€😀".into(), String::new()]));
     let several = "const [a, b] = await Promise.all([MCP.readLine(), MCP.readLine()]); MCP.writeLine(b + a);";
@@ -29,7 +30,8 @@ fn a_line_that_is_none_is_an_error_and_the_next_one_comes() {
 
 #[test]
 fn what_could_load_code_or_connect_does_not_exist() {
-    let gone = "['require', 'XMLHttpRequest', 'WebSocket', 'importScripts', 'fetch', 'eval', 'Deno', 'std', 'os']
+    let gone =
+        "['require', 'XMLHttpRequest', 'WebSocket', 'importScripts', 'fetch', 'eval', 'Deno', 'std', 'os']
         .filter((name) => name in globalThis)";
     assert_eq!(value(gone), json!([]));
     let made = "{
@@ -52,7 +54,9 @@ fn what_could_load_code_or_connect_does_not_exist() {
         assert_eq!((ran.code, ran.lines.len()), (Some(1), 0));
         assert!(ran.log.contains("only harbor:mcp can be imported"), "{}", ran.log);
     }
-    assert!(value("import('harbor:mcp').catch((error) => error.message)").as_str().unwrap().contains("import()"));
+    assert!(
+        value("import('harbor:mcp').catch((error) => error.message)").as_str().unwrap().contains("import()")
+    );
 }
 
 #[test]
@@ -98,15 +102,24 @@ fn the_log_has_what_is_said_and_nothing_else() {
     let ran = run(script);
     assert_eq!((ran.code, ran.lines.len()), (Some(0), 0));
     let log = ran.log;
-    assert!(log.starts_with("plain 1 null {\"a\":[\"1n\"]}\nwarning: careful\nerror: TypeError: no\n"), "{log}");
+    assert!(
+        log.starts_with("plain 1 null {\"a\":[\"1n\"]}\nwarning: careful\nerror: TypeError: no\n"),
+        "{log}"
+    );
     assert!(log.contains("server.js:1") && log.contains("[an object that JSON cannot show]"), "{log}");
     assert!(log.ends_with("debug: undefined Symbol(s)\n"), "{log}");
 }
 
 #[test]
 fn texts_become_bytes_and_back_as_the_standard_says() {
-    assert_eq!(value("[...new TextEncoder().encode('aä€😀\\ud800')]"), json!([97, 195, 164, 226, 130, 172, 240, 159, 152, 128, 239, 191, 189]));
-    assert_eq!(value("new TextEncoder().encodeInto('aä€', new Uint8Array(4))"), json!({"read": 2, "written": 3}));
+    assert_eq!(
+        value("[...new TextEncoder().encode('aä€😀\\ud800')]"),
+        json!([97, 195, 164, 226, 130, 172, 240, 159, 152, 128, 239, 191, 189])
+    );
+    assert_eq!(
+        value("new TextEncoder().encodeInto('aä€', new Uint8Array(4))"),
+        json!({"read": 2, "written": 3})
+    );
     for (bytes, text) in [
         ("239, 187, 191, 97", "a"),
         ("97, 195, 164, 226, 130, 172, 240, 159, 152, 128", "aä€😀"),
@@ -114,7 +127,11 @@ fn texts_become_bytes_and_back_as_the_standard_says() {
         ("237, 160, 128", "\u{fffd}\u{fffd}\u{fffd}"),
         ("240, 159, 152", "\u{fffd}"),
     ] {
-        assert_eq!(value(&format!("new TextDecoder().decode(new Uint8Array([{bytes}]))")), json!(text), "{bytes}");
+        assert_eq!(
+            value(&format!("new TextDecoder().decode(new Uint8Array([{bytes}]))")),
+            json!(text),
+            "{bytes}"
+        );
     }
     let stream = "{ const decoder = new TextDecoder(); let text = '';
         for (const byte of new TextEncoder().encode('ä€😀')) text += decoder.decode(new Uint8Array([byte]), { stream: true });
@@ -131,11 +148,23 @@ fn addresses_are_read_changed_and_written() {
     let read = "{ const url = new URL('../b?x=1&y=%20#z', 'https://user:pw@example.com:8443/a/c'); return [url.href, url.origin, url.host, url.port, url.pathname, url.search, url.hash, url.searchParams.get('y')]; }";
     assert_eq!(
         value(read),
-        json!(["https://user:pw@example.com:8443/b?x=1&y=%20#z", "https://example.com:8443", "example.com:8443", "8443", "/b", "?x=1&y=%20", "#z", " "])
+        json!([
+            "https://user:pw@example.com:8443/b?x=1&y=%20#z",
+            "https://example.com:8443",
+            "example.com:8443",
+            "8443",
+            "/b",
+            "?x=1&y=%20",
+            "#z",
+            " "
+        ])
     );
     let change = "{ const url = new URL('http://a.example/'); url.searchParams.append('q', 'ä b'); url.hash = 'x'; url.protocol = 'https'; url.port = 'no'; return `${url}`; }";
     assert_eq!(value(change), json!("https://a.example/?q=%C3%A4+b#x"));
-    assert_eq!(value("[URL.canParse('x'), URL.canParse('/x', 'http://a'), URL.parse('x')]"), json!([false, true, null]));
+    assert_eq!(
+        value("[URL.canParse('x'), URL.canParse('/x', 'http://a'), URL.parse('x')]"),
+        json!([false, true, null])
+    );
     let form = "{ const form = new URLSearchParams('?b=2&a=1&b=3'); form.set('b', '4'); form.sort(); form.delete('c'); return [`${form}`, form.size, [...form], form.has('a', '2'), `${new URLSearchParams({ k: 'v w' })}`]; }";
     assert_eq!(value(form), json!(["a=1&b=4", 2, [["a", "1"], ["b", "4"]], false, "k=v+w"]));
 }
@@ -148,7 +177,10 @@ fn random_numbers_clones_and_signals() {
     assert_eq!(value(wrong), json!(["TypeError", "TypeError", "RangeError"]));
     let clone = "{ const one = { list: [1, new Date(0)], map: new Map([[{}, new Set([1])]]), bytes: new Uint8Array([1, 2]) }; one.own = one; const two = structuredClone(one); two.list[0] = 9; return [one.list[0], two.own === two, two.list[1].getTime(), two.map.size, [...two.bytes], two.bytes.buffer !== one.bytes.buffer]; }";
     assert_eq!(value(clone), json!([1, true, 0, 1, [1, 2], true]));
-    assert_eq!(value("{ try { structuredClone({ a() {} }); } catch (error) { return error.name; } }"), json!("DataCloneError"));
+    assert_eq!(
+        value("{ try { structuredClone({ a() {} }); } catch (error) { return error.name; } }"),
+        json!("DataCloneError")
+    );
     let abort = "{ const controller = new AbortController(); const said = []; controller.signal.addEventListener('abort', (event) => said.push(event.type)); controller.abort(); controller.abort(); said.push(controller.signal.reason.name, AbortSignal.any([controller.signal]).aborted); return said; }";
     assert_eq!(value(abort), json!(["abort", "AbortError", true]));
     let timeout = "new Promise((done) => { AbortSignal.timeout(5).onabort = (event) => done(event.target.reason.name); })";

@@ -45,7 +45,8 @@ fn run_with(arguments: &[&str], script: &str, input: &[u8]) -> Ran {
     fs::write(&file, script).unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_harbor-runner-js"));
     command.args(arguments).arg(&file).env_clear().env("KEY", "välue");
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child =
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let (mut stdin, input) = (child.stdin.take().unwrap(), input.to_owned());
     // A script that ends early reads no further.
     let writer = thread::spawn(move || drop(stdin.write_all(&input)));

@@ -59,7 +59,11 @@ fn call(id: i64, name: &str, arguments: Value) -> Value {
 fn both_generations_of_mcp_are_spoken() {
     let meta = json!({MODERN: "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}});
     let said = answers(&[
-        ask(1, "initialize", json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}})),
+        ask(
+            1,
+            "initialize",
+            json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}),
+        ),
         json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
         ask(2, "initialize", json!({"protocolVersion": "1999-01-01"})),
         ask(3, "server/discover", json!({"_meta": meta})),
@@ -73,7 +77,10 @@ fn both_generations_of_mcp_are_spoken() {
     assert_eq!(said[1]["result"]["protocolVersion"], "2025-11-25");
     assert_eq!(said[2]["result"]["supportedVersions"], json!(["2026-07-28"]));
     assert_eq!(said[2]["result"]["_meta"]["io.modelcontextprotocol/serverInfo"], info);
-    assert_eq!(said[3]["result"], json!({"resultType": "complete", "content": [{"type": "text", "text": "Hello, W!"}]}));
+    assert_eq!(
+        said[3]["result"],
+        json!({"resultType": "complete", "content": [{"type": "text", "text": "Hello, W!"}]})
+    );
     assert_eq!(said[4]["error"]["code"], -32022);
     assert_eq!(said[4]["error"]["data"]["supported"], json!(["2026-07-28"]));
     assert_eq!(said[5], json!({"jsonrpc": "2.0", "id": 6, "result": {}}));
@@ -87,7 +94,10 @@ fn tools_are_listed_as_they_were_written() {
         tools[0],
         json!({"name": "greet", "description": "Greets", "inputSchema": {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}})
     );
-    assert_eq!((tools.len(), &tools[1]), (12, &json!({"name": "content", "inputSchema": {"type": "object"}})));
+    assert_eq!(
+        (tools.len(), &tools[1]),
+        (12, &json!({"name": "content", "inputSchema": {"type": "object"}}))
+    );
 }
 
 #[test]
@@ -95,7 +105,10 @@ fn each_kind_of_result_is_an_answer() {
     let text = |text: &str| json!({"content": [{"type": "text", "text": text}]});
     for (name, wanted) in [
         ("content", json!({"content": [{"type": "text", "text": "one"}, {"type": "text", "text": "two"}]})),
-        ("structured", json!({"content": [{"type": "text", "text": "{\"n\":1}"}], "structuredContent": {"n": 1}})),
+        (
+            "structured",
+            json!({"content": [{"type": "text", "text": "{\"n\":1}"}], "structuredContent": {"n": 1}}),
+        ),
         ("whole", json!({"content": [], "isError": true})),
         ("nothing", json!({"content": []})),
     ] {
@@ -123,7 +136,10 @@ fn what_a_tool_throws_or_cannot_send_is_an_error_of_the_tool() {
         assert_eq!(of(1)["isError"], true, "{name}: {said:?}");
         assert!(of(1)["content"][0]["text"].as_str().unwrap().contains(words), "{name}: {said:?}");
         assert_eq!(of(2)["content"][0]["text"], "Hello, W!", "the next call works");
-        assert!(name != "throws" || ran.log.contains("the tool throws threw RangeError\n") && !ran.log.contains("too far"));
+        assert!(
+            name != "throws"
+                || ran.log.contains("the tool throws threw RangeError\n") && !ran.log.contains("too far")
+        );
     }
 }
 
@@ -149,11 +165,16 @@ fn wrong_messages_are_answered_as_json_rpc_says() {
 
 #[test]
 fn progress_and_cancellation_reach_the_tool() {
-    let asked = ask(1, "tools/call", json!({"name": "steps", "arguments": {}, "_meta": {"progressToken": "t"}}));
+    let asked =
+        ask(1, "tools/call", json!({"name": "steps", "arguments": {}, "_meta": {"progressToken": "t"}}));
     let said = answers(&[asked, call(2, "steps", json!({}))]);
-    let progress: Vec<_> = said.iter().filter(|message| message["method"] == "notifications/progress").collect();
+    let progress: Vec<_> =
+        said.iter().filter(|message| message["method"] == "notifications/progress").collect();
     assert_eq!(progress.len(), 3, "only for who asked");
-    assert_eq!(progress[2]["params"], json!({"progressToken": "t", "progress": 3, "total": 3, "message": "step 3"}));
+    assert_eq!(
+        progress[2]["params"],
+        json!({"progressToken": "t", "progress": 3, "total": 3, "message": "step 3"})
+    );
     let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1, "reason": "enough"}});
     let ran = serve_after("", &[call(1, "waits", json!({})), cancel, ask(2, "ping", json!({}))]);
     assert_eq!((ran.messages().len(), ran.log.as_str()), (1, "cancelled enough\n"), "{ran:?}");
@@ -165,7 +186,8 @@ fn a_script_that_changes_the_built_in_objects_harms_only_itself() {
         Object.keys = () => []; Array.isArray = () => false; Reflect.apply = null;
         globalThis.MCP = null; globalThis.console = null; globalThis.String = null; Map.prototype.get = null;
         Map.prototype.set = () => { throw 1; }; Map.prototype.delete = null; globalThis.AbortController = null;";
-    let ran = serve_after(before, &[call(1, "greet", json!({"name": "W"})), call(2, "structured", json!({}))]);
+    let ran =
+        serve_after(before, &[call(1, "greet", json!({"name": "W"})), call(2, "structured", json!({}))]);
     let said = ran.messages();
     assert_eq!(said.len(), 2, "{ran:?}");
     assert!(said.iter().all(|message| message["result"]["content"].is_array()), "{said:?}");
