@@ -44,9 +44,9 @@ impl Ending {
                 "the script computed for more than {} s without a pause, and was ended; `--busy SECONDS` allows more",
                 limit.as_secs_f64()
             )),
-            // Harbor knows these words as those of a program without memory.
+            // Not the words of other runtimes: those mean the sandbox's limit, which is another one.
             Self::OutOfMemory(mib) => Some(format!(
-                "JavaScript heap out of memory: the script needed more than {mib} MiB; `--memory MIB` allows more"
+                "the script needed more than {mib} MiB, and was ended; `--memory MIB` allows more"
             )),
             Self::Unread => Some("nobody reads the script's output any more".into()),
         }
