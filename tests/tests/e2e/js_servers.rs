@@ -103,17 +103,17 @@ fn an_endless_loop_is_a_crash_with_its_cause_and_the_server_comes_back() {
 fn a_script_without_memory_or_with_an_error_does_not_start_and_says_why() {
     let home = Home::new();
     let bridge = Bridge::start(&home);
-    for (text, cause, words) in [
-        ("const all = []; for (;;) all.push(new Array(1000).fill(0));", "exited", "needed more than 64 MiB"),
-        ("throw new Error('not today');", "exited", "uncaught Error: not today"),
-        ("import 'fs';", "exited", "only harbor:mcp can be imported"),
+    for (text, words) in [
+        ("const all = []; for (;;) all.push(new Array(1000).fill(0));", "needed more than 64 MiB"),
+        ("throw new Error('not today');", "uncaught Error: not today"),
+        ("import 'fs';", "only harbor:mcp can be imported"),
     ] {
         let file = home.scratch("tools.js");
         fs::write(&file, text).unwrap();
         let (_, err, code) = home.harbor(&["add", "s", "--js", file.to_str().unwrap(), "--restart", "never"]);
         assert_ne!(code, Some(0), "{err}");
         let exit = bridge.exit("s");
-        assert_eq!(exit["cause"], cause, "{exit}");
+        assert_eq!(exit["cause"], "exited", "{exit}");
         assert!(exit["stderr_tail"].as_str().unwrap().contains(words), "{exit}");
     }
 }
