@@ -64,7 +64,7 @@ fn an_edited_file_changes_nothing_until_it_is_added_again() {
     fs::write(&copy, "throw 1;").unwrap();
     let _ = home.harbor(&["restart", "s"]);
     is("one");
-    let _ = home.done(&["set", "s", "--", "--memory", "32"]);
+    let _ = home.harbor(&["set", "s", "--", "--memory", "32"]);
     fs::remove_file(&file).unwrap();
     let _ = home.harbor(&["restart", "s"]);
     is("one");

@@ -1,14 +1,8 @@
 //! `harbor new`, as it is typed.
 
-use clap::{Args, Subcommand};
+use clap::Args;
 
 use super::values::server_id;
-
-/// Something that is written for the person to go on with.
-#[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
-pub enum New {
-    Server(NewServer),
-}
 
 /// Write a server of your own, add it and start it
 ///
@@ -17,11 +11,14 @@ pub enum New {
 ///
 /// Example: `harbor new server hello --js && harbor call hello/greet name=World`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub struct NewServer {
+pub struct New {
+    /// What is written
+    #[arg(value_name = "WHAT", value_parser = ["server"])]
+    pub what: String,
     /// The server's name
     #[arg(value_name = "NAME", value_parser = server_id)]
     pub server: String,
-    /// In JavaScript
-    #[arg(long, required = true)]
+    /// In JavaScript, as without this option
+    #[arg(long)]
     pub js: bool,
 }

@@ -74,7 +74,7 @@ use harbor_policy::origin::Origin;
 use self::own_paths::paths;
 use crate::args::{
     self, Approvals, AskOptions, CatalogWanted, Chat, Command, Config, Definition, Listing, Mcp, McpWanted,
-    Models, NativeHost, New, Prompts, Removal, Resources, Secrets, Sessions, Upgrade,
+    Models, NativeHost, Prompts, Removal, Resources, Secrets, Sessions, Upgrade,
 };
 use crate::client::Client;
 use crate::consent;
@@ -95,7 +95,7 @@ pub fn run(command: Command, screen: &mut Screen) -> Result<(), Failure> {
         Command::Version => bridge::show_version(screen),
         Command::Ping => bridge::ping(&mut connect()?, screen),
         Command::Shutdown => bridge::shut_down(&paths()?, screen),
-        Command::New { wanted: New::Server(wanted) } => new_server::run(&mut connect()?, &wanted, screen),
+        Command::New(wanted) => new_server::run(&mut connect()?, &wanted, screen),
         Command::Add(definition) => add_server(definition, screen),
         Command::Install(package) => {
             install::check(&package)?;

@@ -11,14 +11,14 @@ use harbor_client::terminal::remark;
 use harbor_ipc_proto::client::ListServers;
 
 use super::{add, places};
-use crate::args::{Definition, NewServer};
+use crate::args::{Definition, New};
 use crate::client::{Client, QUICK};
 use crate::screen::Screen;
 
 /// The script that is written.
 const TEMPLATE: &str = include_str!("new_server/template.js");
 
-pub fn run(client: &mut Client, wanted: &NewServer, screen: &mut Screen) -> Result<(), Failure> {
+pub fn run(client: &mut Client, wanted: &New, screen: &mut Screen) -> Result<(), Failure> {
     let (name, here) = (&wanted.server, places::current_dir()?);
     let file = format!("{name}.js");
     is_free(client, name)?;
