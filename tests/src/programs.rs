@@ -12,7 +12,7 @@ pub fn product_dir() -> PathBuf {
     env::var_os("HARBOR_TEST_BIN").filter(|dir| !dir.is_empty()).map_or_else(profile_dir, PathBuf::from)
 }
 
-/// One of Harbor's executables: `harbor-bridge`, `harbor`, `harbor-runner`, `harbor-runner-http`, `harbor-egress`.
+/// One of Harbor's executables: `harbor-bridge`, `harbor`, `harbor-runner`, `harbor-runner-http`, `harbor-runner-js`, `harbor-egress`.
 #[must_use]
 pub fn product(name: &str) -> PathBuf {
     let path = product_dir().join(name);

@@ -20,6 +20,7 @@ mod install;
 mod mcp;
 mod models;
 mod native_host;
+mod new;
 mod offers;
 mod page_rules;
 mod root;
@@ -55,6 +56,7 @@ pub use self::install::{Package, Upgrade};
 pub use self::mcp::{Mcp, McpWanted, TokenWanted};
 pub use self::models::{Models, NewEngine, NewModelFile, NewProvider, Recording, Tokens};
 pub use self::native_host::{HostInstall, HostPlace, NativeHost};
+pub use self::new::New;
 pub use self::offers::{Prompt, Prompts, Reading, Resources, ShownPrompt};
 pub use self::page_rules::PageRules;
 use self::root::WIDTH;
@@ -95,6 +97,7 @@ pub enum Command {
     /// asdf, mise, pyenv), in Homebrew and in the usual directories. Servers and installers use the programs
     /// that it finds.
     Runtimes,
+    New(New),
     Add(Box<Definition>),
     Sandbox(Box<Sandbox>),
     /// Manage keys and passwords of servers

@@ -270,6 +270,12 @@ impl Paths {
         self.server(id).join("image")
     }
 
+    /// The directory of the script that Harbor keeps for a server.
+    #[must_use]
+    pub fn server_script(&self, server_id: &str) -> PathBuf {
+        self.server(server_id).join("script")
+    }
+
     /// A server's own directory for temporary files.
     #[must_use]
     pub fn server_tmp(&self, server_id: &str) -> PathBuf {

@@ -230,6 +230,7 @@ impl EngineParts {
             secrets: Vec::new(),
             remote: None,
             image: None,
+            script: None,
             install_env: BTreeMap::new(),
             with: Vec::new(),
         }

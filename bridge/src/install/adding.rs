@@ -16,7 +16,7 @@ use super::definition::definition;
 use super::installations::Installations;
 use super::replacing::{PutServer, of_installation, old_data, put, stored};
 use super::sandbox_settings::may_be_granted;
-use super::{kept_values, remote_definition};
+use super::{kept_values, remote_definition, scripts};
 use crate::host::asker::Sender;
 use crate::host::{server_view, to_the_end};
 
@@ -26,6 +26,7 @@ pub(super) async fn add(
     mut message: AddServer,
 ) -> Result<AddServerResult, ErrorBody> {
     kept_values::keep(installs, &message.server_id, message.keep_env.take(), "keep_env", &mut message.env)?;
+    scripts::keep(installs, &mut message);
     let (server_id, keep_data) = (message.server_id.clone(), message.keep_data == Some(true));
     let definition = of_installation(installs, &server_id, definition(message)?);
     may_be_named(&server_id)?;

@@ -51,6 +51,11 @@ pub(super) async fn set_args(
 
 /// All arguments of a definition, with these as its program's own.
 pub(super) fn with_own(definition: &Definition, args: &[String]) -> Vec<String> {
+    if definition.script.is_some() {
+        // The first one names the script.
+        let file = definition.args.first().cloned();
+        return file.into_iter().chain(args.iter().cloned()).collect();
+    }
     match (source::is_source(&definition.command), definition.package()) {
         // After npx and uvx, the package's own arguments come last.
         (false, Some(package)) => {

@@ -15,7 +15,7 @@ use harbor_policy::environment;
 use harbor_policy::package::source;
 use harbor_policy::settings::Settings;
 
-use super::sandbox_settings;
+use super::{sandbox_settings, scripts};
 use crate::host::invalid;
 use crate::store::definitions::{Definition, Image};
 
@@ -33,6 +33,10 @@ pub(super) fn definition(message: AddServer) -> Result<Definition, ErrorBody> {
     let command = message.command.unwrap_or_default();
     if image.is_none() {
         may_be_run(&command, &args)?;
+    }
+    let script = message.script;
+    if let Some(script) = &script {
+        scripts::may_be_kept(&command, &args, script)?;
     }
     if !args.iter().all(no_nul) {
         return Err(invalid("args", "texts without NUL characters"));
@@ -63,6 +67,7 @@ pub(super) fn definition(message: AddServer) -> Result<Definition, ErrorBody> {
         sandbox: sandbox_settings::checked(sandbox_settings::said(message.sandbox)?)?,
         secrets: secret_names(message.secrets)?,
         remote: None,
+        script,
         install_env: BTreeMap::new(),
         with: Vec::new(),
     };

@@ -83,6 +83,7 @@ pub(super) fn of_image(image: String, message: InstallServer) -> Result<DirectIn
         sandbox: message.sandbox,
         secrets: message.secrets,
         keep_data: None,
+        script: None,
         keep_env: None,
     })?;
     let plan = message.plan == Some(true);

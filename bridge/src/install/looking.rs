@@ -78,6 +78,7 @@ pub(super) async fn read(
 fn plain(id: &ServerId, command: &str) -> AddServer {
     AddServer {
         keep_data: None,
+        script: None,
         keep_env: None,
         server_id: id.clone(),
         command: Some(command.to_owned()),

@@ -40,6 +40,7 @@ mod removing;
 mod replacing;
 mod sandbox_change;
 mod sandbox_settings;
+mod scripts;
 pub(crate) mod secrets;
 mod source_kinds;
 mod sources;

@@ -67,6 +67,7 @@ pub(super) fn wanted(message: InstallServer) -> Result<RequestedInstall, ErrorBo
         sandbox: message.sandbox,
         secrets: message.secrets,
         keep_data: None,
+        script: None,
         keep_env: None,
     })?;
     let definition = Definition { install_env, with, ..definition };

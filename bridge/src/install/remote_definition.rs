@@ -47,6 +47,7 @@ pub(super) fn definition(message: AddRemoteServer) -> Result<Definition, ErrorBo
         secrets: Vec::new(),
         image: None,
         remote: Some(remote),
+        script: None,
         install_env: BTreeMap::new(),
         with: Vec::new(),
     };

@@ -15,6 +15,7 @@ use harbor_child::signal::Signal;
 use harbor_ipc_proto::link::runner::ToRunner;
 use harbor_ipc_proto::via::IDENTITY;
 use harbor_policy::environment::INSTANCE_MARK;
+use harbor_policy::program::JS_RUNNER;
 use tokio::sync::mpsc;
 
 use super::process::{ChildProgram, Process};
@@ -74,6 +75,7 @@ pub struct Executables {
     local: Executable,
     remote: Executable,
     fetcher: PathBuf,
+    interpreter: PathBuf,
 }
 
 impl Executables {
@@ -84,7 +86,8 @@ impl Executables {
     pub fn open(directory: &Path) -> io::Result<Self> {
         let open = |name| Executable::open(directory, name);
         let fetcher = directory.join(RUNNER_HTTP);
-        Ok(Self { local: open(RUNNER)?, remote: open(RUNNER_HTTP)?, fetcher })
+        let interpreter = directory.join(JS_RUNNER);
+        Ok(Self { local: open(RUNNER)?, remote: open(RUNNER_HTTP)?, fetcher, interpreter })
     }
 
     /// The path of the program that fetches for installers: a sandbox reaches it by its path. The program says when it is of
@@ -92,6 +95,12 @@ impl Executables {
     #[must_use]
     pub fn fetcher(&self) -> &Path {
         &self.fetcher
+    }
+
+    /// The path of the program that interprets scripts: as of [`Self::fetcher`], a sandbox reaches it by its path.
+    #[must_use]
+    pub fn interpreter(&self) -> &Path {
+        &self.interpreter
     }
 
     fn of(&self, kind: RunnerKind) -> (&File, &'static str) {

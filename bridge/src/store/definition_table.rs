@@ -191,6 +191,7 @@ mod tests {
                 allow_http: false,
             }),
             image: Some(Image { reference: "mcp/time".into(), engine: Some("podman".into()) }),
+            script: Some("MCP".into()),
             install_env: BTreeMap::new(),
             with: Vec::new(),
         }

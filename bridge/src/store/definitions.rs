@@ -46,6 +46,9 @@ pub struct Definition {
     /// The container image that is run; then there is no command.
     #[serde(default)]
     pub image: Option<Image>,
+    /// The text of the script that its first argument names, if Harbor keeps it.
+    #[serde(default)]
+    pub script: Option<String>,
     /// Variables of the installer alone; may hold secrets, so never shown.
     #[serde(default)]
     pub install_env: BTreeMap<String, String>,

@@ -28,6 +28,7 @@ pub mod program_rows;
 pub mod programs;
 pub mod recovery;
 pub mod removal;
+pub mod scripts;
 pub mod secrets;
 pub mod server_logs;
 pub mod sessions;

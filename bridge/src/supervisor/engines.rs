@@ -45,6 +45,7 @@ impl Supervisor {
             secrets: Vec::new(),
             remote: None,
             image: None,
+            script: None,
             install_env: BTreeMap::new(),
             with: Vec::new(),
         };

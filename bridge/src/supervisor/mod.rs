@@ -215,6 +215,7 @@ impl Supervisor {
         self.clear(id, paths.server(id.as_str()).join("installer")).await;
         self.clear(id, paths.server_package(id.as_str())).await;
         self.clear(id, paths.server_image(id.as_str())).await;
+        self.clear(id, paths.server_script(id.as_str())).await;
         let turn = shared.leftovers.turn(id, || ()).await;
         let tmp = paths.server_tmp(id.as_str());
         self.clear(id, tmp.with_extension("older")).await;

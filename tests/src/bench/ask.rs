@@ -67,6 +67,7 @@ pub fn program(server: &str, command: &Path, args: &[String]) -> Outcome<AddServ
         sandbox: None,
         secrets: None,
         keep_data: None,
+        script: None,
         keep_env: None,
     })
 }

@@ -5,11 +5,12 @@ use crate::options::Options;
 use crate::table::{Page, line, row};
 
 /// What is installed.
-const PROGRAMS: [&str; 7] = [
+const PROGRAMS: [&str; 8] = [
     "harbor",
     "harbor-bridge",
     "harbor-runner",
     "harbor-runner-http",
+    "harbor-runner-js",
     "harbor-egress",
     "harbor-catalog-worker",
     "harbor-model-worker",

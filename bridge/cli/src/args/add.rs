@@ -34,10 +34,12 @@ pub struct Definition {
     pub start: bool,
     /// The server's address, if it is remote; then there is no command.
     pub remote: Option<Remote>,
-    /// Empty for an image, and where the server is remote.
+    /// Empty for an image, a script, and where the server is remote.
     pub command: String,
     pub image: Option<String>,
     pub engine: Option<String>,
+    /// The file of a script that Harbor itself interprets; then there is no command.
+    pub script: Option<String>,
     pub args: Vec<String>,
 }
 
@@ -64,6 +66,9 @@ read_by! { Definition: AddOptions; }
 ///
 /// An image is downloaded if necessary and run with the arguments after `--`. More: docs/containers.md.
 ///
+/// Harbor keeps a copy of a script (--js) and runs it itself, without files and without a network; add it again
+/// after a change. More: docs/runtimes.md.
+///
 /// Example: `harbor add time -- uvx mcp-server-time`
 ///
 /// Example: `harbor add time --image mcp/time`
@@ -75,7 +80,7 @@ struct AddOptions {
     #[arg(value_name = "NAME", value_parser = server_id)]
     server: String,
     /// The server's command and its arguments
-    #[arg(last = true, required_unless_present_any = ["image", "url"])]
+    #[arg(last = true, required_unless_present_any = ["image", "url", "js"])]
     command: Vec<String>,
     /// A display name
     #[arg(long, value_name = "TEXT")]
@@ -95,6 +100,9 @@ struct AddOptions {
     /// Run this container image, such as ghcr.io/owner/name:tag, instead of a command
     #[arg(long)]
     image: Option<String>,
+    /// A script in JavaScript instead of a command; after `--`: --memory MIB, --busy SECONDS
+    #[arg(long, value_name = "FILE", conflicts_with_all = OF_COMMANDS, value_parser = NonEmptyStringValueParser::new(), value_hint = ValueHint::FilePath)]
+    js: Option<String>,
     /// Run the image with podman or docker (default: the first one found)
     #[arg(long, requires = "image")]
     engine: Option<String>,
@@ -120,8 +128,9 @@ struct AddOptions {
 
 /// Options of programs. Nothing of a remote server runs here; a key for it stands in a --header, as
 /// ${KEY}.
-const OF_PROGRAMS: [&str; 21] = [
+const OF_PROGRAMS: [&str; 22] = [
     "command",
+    "js",
     "image",
     "engine",
     "cwd",
@@ -143,6 +152,9 @@ const OF_PROGRAMS: [&str; 21] = [
     "disk",
     "nice",
 ];
+
+/// Options of commands that a script does not have: it reads no files and is no package.
+const OF_COMMANDS: [&str; 3] = ["image", "cwd", "as_is"];
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Remote servers")]
@@ -202,7 +214,7 @@ impl Definition {
             None => None,
         };
         let mut behind = options.command.into_iter();
-        let command = match options.image.is_some() || remote.is_some() {
+        let command = match options.image.is_some() || options.js.is_some() || remote.is_some() {
             true => String::new(),
             false => behind.next().filter(|command| !command.is_empty()).ok_or("the command is empty")?,
         };
@@ -221,6 +233,7 @@ impl Definition {
             remote,
             command,
             image: options.image,
+            script: options.js,
             engine: options.engine,
             args: behind.collect(),
         })

@@ -16,6 +16,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     (
         "Servers",
         &[
+            "new",
             "add",
             "set",
             "edit",

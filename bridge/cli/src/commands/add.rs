@@ -11,15 +11,17 @@ use harbor_client::payload::Payload;
 use harbor_client::reply::Answer;
 use harbor_client::terminal::remark;
 use harbor_ipc_proto::client::{
-    AddRemoteServer, AddRemoteServerResult, AddServer, AddServerResult, ConnectServerResult, SandboxSettings,
-    ServerChange, ServerView, Supervision,
+    AddRemoteServer, AddRemoteServerResult, AddServer, AddServerResult, ConnectServerResult, NetworkKind,
+    SandboxSettings, ServerChange, ServerView, Supervision,
 };
 use harbor_ipc_proto::field::JsonObject;
+use harbor_policy::program::JS_RUNNER;
 
 use super::definition_secrets::{self, Apart};
 use super::places::{absolute, current_dir, settings};
 use super::remote::Spoken;
 use super::result_notes;
+use super::script::Script;
 use super::servers::{self, STOP};
 use super::unreachable_places;
 use crate::args::{Definition, options_of};
@@ -76,23 +78,37 @@ pub fn ask(definition: &Definition, here: &Path) -> Result<Adding, Failure> {
             keep_url: None,
         }));
     }
+    let script = definition.script.as_ref().map(|file| Script::read(file, here)).transpose()?;
     Ok(Adding::Here(AddServer {
         server_id,
-        command: command(definition, here)?,
+        command: match script {
+            Some(_) => Some(JS_RUNNER.to_owned()),
+            None => command(definition, here)?,
+        },
         image: definition.image.clone(),
         engine: definition.engine.clone(),
-        args: Some(definition.args.clone()),
+        args: Some(script.iter().map(|script| &script.file).chain(&definition.args).cloned().collect()),
         env,
         cwd: definition.cwd.as_ref().map(|cwd| absolute(cwd, here)).transpose()?,
         label,
         roots,
         supervision,
         as_is: definition.as_is.then_some(true),
-        sandbox: sandbox(&definition.sandbox, here)?,
+        sandbox: sandbox(&of_script(definition), here)?,
         secrets: some(&definition.secrets, definition.secrets.is_empty()),
         keep_data: definition.keep_data.then_some(true),
         keep_env: None,
+        script: script.map(|script| script.text),
     }))
+}
+
+/// The sandbox's settings. A script has no network unless one was typed.
+fn of_script(definition: &Definition) -> SandboxSettings {
+    let mut typed = definition.sandbox.clone();
+    if definition.script.is_some() {
+        typed.network = typed.network.or(Some(NetworkKind::None));
+    }
+    typed
 }
 
 /// A bare name is looked up in PATH; everything else is a path. An image has no command.

@@ -34,6 +34,7 @@ mod mcp;
 mod metrics;
 mod models;
 mod native_host;
+mod new_server;
 mod offers;
 mod own_paths;
 mod page;
@@ -45,6 +46,7 @@ mod remote;
 mod restarts;
 mod result_notes;
 mod sandbox;
+mod script;
 mod secrets;
 mod servers;
 mod service;
@@ -93,6 +95,7 @@ pub fn run(command: Command, screen: &mut Screen) -> Result<(), Failure> {
         Command::Version => bridge::show_version(screen),
         Command::Ping => bridge::ping(&mut connect()?, screen),
         Command::Shutdown => bridge::shut_down(&paths()?, screen),
+        Command::New(wanted) => new_server::run(&mut connect()?, &wanted, screen),
         Command::Add(definition) => add_server(definition, screen),
         Command::Install(package) => {
             install::check(&package)?;

@@ -23,6 +23,7 @@ use harbor_policy::environment;
 use harbor_policy::lifecycle::State;
 use harbor_policy::limits;
 use harbor_policy::package::{Package, trial_confinement};
+use harbor_policy::program::JS_RUNNER;
 use harbor_policy::pythons::Chosen;
 use harbor_policy::runtimes::{extended, not_found};
 use harbor_policy::sandbox;
@@ -42,6 +43,7 @@ use crate::store::locks::Lock;
 use crate::store::packages;
 use crate::store::packages::{GONE, registries};
 use crate::store::removal::remove_tree;
+use crate::store::scripts;
 use crate::supervisor::facts;
 use crate::supervisor::leftovers::LeftoversGuard;
 use crate::supervisor::place::RunnerPlace;
@@ -254,6 +256,8 @@ impl Server {
             package,
             paths,
             root,
+            script_dir: self.runners().shared.paths.server_script(self.id().as_str()),
+            interpreter: self.runners().executables.interpreter().to_owned(),
             package_dir,
             runtimes,
             runtime: self.runtime_path(),
@@ -349,6 +353,10 @@ struct Preparing {
     paths: Paths,
     /// Its own directories.
     root: PathBuf,
+    /// The directory of the script that Harbor keeps for it.
+    script_dir: PathBuf,
+    /// The interpreter of such scripts.
+    interpreter: PathBuf,
     package_dir: PathBuf,
     runtimes: Arc<Runtimes>,
     /// The interpreter of its package, if it is not the usual one.
@@ -373,6 +381,10 @@ impl Preparing {
             None => drop(remove_tree(&tmp)),
         }
         private_directory(&tmp).map_err(|error| format!("prepare its temporary directory: {error}"))?;
+        if let Some(script) = &self.definition.script {
+            scripts::write(&self.script_dir, &self.definition.args, script)
+                .map_err(|error| format!("write its script: {error}"))?;
+        }
         if let Some((_, key)) = self.engine.as_ref().filter(|(_, key)| !key.is_empty()) {
             let written = write_atomically(&data.join(KEY_FILE), key.expose().as_bytes());
             written.map_err(|error| format!("write its key: {error}"))?;
@@ -427,6 +439,7 @@ impl Preparing {
             tmp: &tmp,
             package: match &self.engine {
                 Some((models, _)) => models.as_deref(),
+                None if self.definition.script.is_some() => Some(&self.script_dir),
                 None => self.package.is_some().then_some(package.as_path()),
             },
             installs,
@@ -449,8 +462,15 @@ impl Preparing {
                 command.split_first().map_or((String::new(), &[][..]), |(p, a)| (p.clone(), a));
             return Ok((program, args.to_vec(), None));
         }
+        let Definition { command, args, script, .. } = &self.definition;
         let Some(package) = &self.package else {
-            return Ok((self.definition.command.clone(), self.definition.args.clone(), None));
+            // Harbor's own program is on no PATH.
+            let command = if command == JS_RUNNER { text(&self.interpreter) } else { command.clone() };
+            let args = match script {
+                Some(_) => scripts::in_place(&self.script_dir, args),
+                None => args.clone(),
+            };
+            return Ok((command, args, None));
         };
         let entry = packages::entry(package, dir).map_err(|why| Unprepared {
             why,

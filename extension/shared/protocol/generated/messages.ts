@@ -84,6 +84,8 @@ export interface Requests {
     keep_data?: boolean;
     /** Names of environment variables that keep their value from the present definition with this id. */
     keep_env?: string[];
+    /** The text of the script that the first argument names, if the command is `harbor-runner-js`; at most 512 KiB. The bridge keeps it, and the file is not read again. Absent: the text that was kept for this file before. */
+    script?: string;
   };
   /** Defines a remote server, or replaces the definition with this id. */
   add_remote_server: {

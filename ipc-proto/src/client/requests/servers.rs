@@ -44,6 +44,9 @@ define_requests! {
         keep_data: Option<bool>,
         /// Names of environment variables that keep their value from the present definition with this id.
         keep_env: Option<Vec<String>>,
+        /// The text of the script that the first argument names, if the command is `harbor-runner-js`; at most 512 KiB. The
+        /// bridge keeps it, and the file is not read again. Absent: the text that was kept for this file before.
+        script: Option<String>,
     }
     /// Defines a remote server, or replaces the definition with this id.
     "add_remote_server" AddRemoteServer -> AddRemoteServerResult {

@@ -16,6 +16,7 @@ pub const PROGRAMS: &[&str] = &[
     "harbor-bridge",
     "harbor-runner",
     "harbor-runner-http",
+    "harbor-runner-js",
     "harbor-egress",
     "harbor-catalog-worker",
     "harbor-model-worker",

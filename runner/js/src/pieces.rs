@@ -1,0 +1,44 @@
+//! The JavaScript that is part of this program.
+//!
+//! Owns the sources' names and where each is evaluated. Must never take a source from elsewhere.
+
+use rquickjs::context::EvalOptions;
+use rquickjs::{Ctx, Exception, Function, Result};
+
+/// The module that scripts import.
+pub(crate) const MODULE: &str = "harbor:mcp";
+
+/// Its source.
+pub(crate) const MODULE_SOURCE: &str = include_str!("js/mcp.js");
+
+/// What every script has.
+pub(crate) const CORE: &str = include_str!("js/core.js");
+
+/// What a script has once it asks for it.
+const LATER: [(&str, &str); 4] = [
+    ("text", include_str!("js/text.js")),
+    ("url", include_str!("js/url.js")),
+    ("abort", include_str!("js/abort.js")),
+    ("clone", include_str!("js/clone.js")),
+];
+
+/// The function that a source is.
+///
+/// # Errors
+/// An exception: the source is wrong, or memory is used up.
+pub(crate) fn function<'js>(ctx: &Ctx<'js>, name: &str, source: &str) -> Result<Function<'js>> {
+    let mut options = EvalOptions::default();
+    options.filename = Some(format!("harbor:{name}"));
+    ctx.eval_with_options(source, options)
+}
+
+/// The function of a source that is evaluated late.
+///
+/// # Errors
+/// As of [`function`].
+pub(crate) fn later<'js>(ctx: &Ctx<'js>, wanted: &str) -> Result<Function<'js>> {
+    match LATER.iter().find(|(name, _)| *name == wanted) {
+        Some((name, source)) => function(ctx, name, source),
+        None => Err(Exception::throw_internal(ctx, "there is no such piece")),
+    }
+}
