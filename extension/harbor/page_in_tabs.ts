@@ -144,7 +144,7 @@ async function done({ documents, tab, origin }: Where, request: BrowserRequest, 
     case "waitForSelector":
       return waited(documents, tab, request, signal);
     case "click":
-      return acted(documents.run(tab, 0, "click", { target: cssOf(request.selector), button: request.button, count: request.doubleClick ? 2 : 1, modifiers: [] }));
+      return acted(documents.run(tab, 0, "click", { target: cssOf(request.selector), button: request.button, count: request.doubleClick ? 2 : 1, modifiers: [], plain: true }));
     case "fill":
       return acted(documents.run(tab, 0, "fill", { target: cssOf(request.selector), kind: "textbox", value: request.value, plain: true }));
     case "select":

@@ -75,6 +75,14 @@ test("a frame may not ask for permissions, and may use them", async () => {
   assert.deepEqual(seen, [["list", { origin: PAGE.origin, tab: 3 }]]);
 });
 
+test("a frame leads no page and opens no tab", async () => {
+  const flags = { browserInteraction: true, browserControl: true };
+  const framed = played({ browser: null }, flags, { ...PAGE, frame: 4 });
+  for (const wish of [{ act: "navigate", url: "/" }, { act: "waitForNavigation" }, { act: "tabsCreate", url: "/" }]) await assert.rejects(framed.ask("browser", wish), { code: "ERR_PERMISSION_DENIED" }, wish.act);
+  await framed.ask("browser", { act: "readability" });
+  assert.deepEqual(framed.seen.map(([type]) => type), ["browser"]);
+});
+
 test("what is switched off goes nowhere", async () => {
   const { seen, ask } = played({}, { textGeneration: true, toolAccess: false, toolCalling: false, agentRuns: true, pageTools: true });
   await assert.rejects(ask("list"), { code: "ERR_FEATURE_DISABLED" });

@@ -8,7 +8,7 @@ import type { Caller } from "../shared/ports/caller.ts";
 import { relayed } from "../shared/ports/relay.ts";
 import type { Fields } from "../shared/ports/wire.ts";
 import { CodedError } from "../shared/protocol/codes.ts";
-import { type BrowserFlag, type BrowserScope, parseBrowser } from "../shared/protocol/in_tabs.ts";
+import { type BrowserFlag, type BrowserScope, type BrowserWish, parseBrowser } from "../shared/protocol/in_tabs.ts";
 import { NOBODY } from "../shared/protocol/page.ts";
 import {
   type About,
@@ -101,7 +101,7 @@ export function handlerFor(
       case "prompt":
         return harbor.call(type, { ...asker, ...parsePrompt(payload) }, relayed(context));
       case "browser":
-        return harbor.call(type, { ...asker, ...parseBrowser(payload) }, { signal });
+        return harbor.call(type, { ...asker, ...ofPage(page, parseBrowser(payload)) }, { signal });
       case "model_state":
         return modelState(page, harbor, now, signal);
       case "providers":
@@ -114,6 +114,13 @@ export function handlerFor(
         throw new CodedError("ERR_INVALID_REQUEST", "there is no request of this type");
     }
   };
+}
+
+/** A frame may stand in another site's page, and be shut off from leading it and from opening windows: only the page itself does that. */
+function ofPage({ frame }: Document, wish: BrowserWish): BrowserWish {
+  const isOfPage = wish.act === "tabsCreate" || (wish.tabId === undefined && (wish.act === "navigate" || wish.act === "waitForNavigation"));
+  if (frame !== 0 && isOfPage) throw new CodedError("ERR_PERMISSION_DENIED", "a frame leads no page, and opens no tab: the page itself may");
+  return wish;
 }
 
 const askerOf = ({ origin, tab, profile }: Document): Asker => ({ origin, tab, ...(profile === undefined ? {} : { profile }) });

@@ -114,6 +114,8 @@ for (const inBrowser of inBrowsers) {
         assert.equal(await textOf(page, "#said"), "counted");
         assert.equal(await page.run("return trusted"), false);
         assert.equal(((await page.run("return byHarbor")) as { code: string }).code, "ERR_USER_GESTURE_REQUIRED");
+        await page.run("document.querySelector('#go').target = '_blank'");
+        assert.equal((await called(page, "activeTab.click('#go')")).code, "ERR_PERMISSION_DENIED", "it would open a window");
         assert.deepEqual(await called(page, "activeTab.fill('#name', 'Mol\\u00e8ne')"), { value: null });
         assert.deepEqual(await called(page, "activeTab.select('#island', 'Sein')"), { value: null });
         assert.deepEqual(await page.run("return [document.querySelector('#name').value, document.querySelector('#island').value, document.querySelector('#word').value]"), ["Mol\u00e8ne", "Sein", "hunter-two-22"]);

@@ -33,6 +33,24 @@ export function attempt<T>(begin: () => Promise<T>): Promise<T> {
   }
 }
 
+/** A member of what a page has thrown, which may be anything. */
+export function memberOf(thrown: unknown, name: string): unknown {
+  try {
+    return (thrown as { [name: string]: unknown } | null)?.[name];
+  } catch {
+    return undefined;
+  }
+}
+
+/** What it says. */
+export function textOfError(thrown: unknown): string {
+  try {
+    return `${memberOf(thrown, "message") ?? thrown}`;
+  } catch {
+    return "it failed";
+  }
+}
+
 export const wrong = (message: string): TypeError => new CapturedTypeError(message);
 
 export const domError = (name: string, message: string): DOMException => new CapturedDOMException(message, name);

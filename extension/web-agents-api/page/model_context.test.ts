@@ -55,6 +55,16 @@ test("what is given of a tool is a copy, claims among it, and null where nothing
   assert.deepEqual([a.window === window, b.title, b.inputSchema, b.annotations, Object.isFrozen(a)], [true, null, null, null, true]);
 });
 
+test("a tool that throws what has no text ends all the same", async () => {
+  const { context, run } = page();
+  const thrown = ["Object.create(null)", "Symbol('x')", "{ message: Symbol('x') }", "{ get message() { throw 5 } }", "new Proxy({}, { get() { throw 1 } })"];
+  for (const [at, value] of thrown.entries()) {
+    await context.registerTool(tool(`t${at}`, { execute: run(`() => { throw ${value} }`) }));
+    const found = [...(await context.getTools())].at(-1);
+    await assert.rejects(context.executeTool(found, {}), { name: "UnknownError", message: /^(it failed|\[object Object\])$/ }, value);
+  }
+});
+
 test("an abort takes a tool away: before, after, and while it runs", async () => {
   const { context } = page();
   const aborted = AbortSignal.abort(new RangeError("mine"));

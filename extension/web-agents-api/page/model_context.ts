@@ -4,7 +4,7 @@
 
 import { CapturedEvent, CapturedEventTarget, CapturedPromise, apply, dispatchTo, freeze, isAborted, isObject, later, listenTo, origin, parse, reasonOf, self_, stringify, then } from "./builtins.ts";
 import { Ending, signalIn } from "./endings.ts";
-import { domError, notSupported, quotaExceeded, wrong } from "./errors.ts";
+import { domError, notSupported, quotaExceeded, textOfError, wrong } from "./errors.ts";
 import { runForm, theForms } from "./forms.ts";
 import { add, joined, mapped, placeOf, sequence } from "./lists.ts";
 import { named } from "./tools.ts";
@@ -153,7 +153,7 @@ function executed({ execute }: Kept, args: string, signal: AbortSignal | undefin
     ending.onEnd(reject);
     then(work(), resolve as (value: unknown) => void, (error) => {
       ending.done();
-      reject(domError("UnknownError", `${(error as { message?: unknown } | null)?.message ?? error}`));
+      reject(domError("UnknownError", textOfError(error)));
     });
   });
 }

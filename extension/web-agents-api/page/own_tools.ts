@@ -5,7 +5,7 @@
 
 import { after, defineProperty, host, isAborted, isArray, parse, reasonOf, self_, startsWith, stringify, then } from "./builtins.ts";
 import { ask } from "./channel.ts";
-import { failure, invalid } from "./errors.ts";
+import { failure, invalid, memberOf, textOfError } from "./errors.ts";
 import { add, mapped, placeOf, sequence } from "./lists.ts";
 import { MOST_TOOLS } from "./model_context.ts";
 import { registry } from "./registry.ts";
@@ -78,8 +78,7 @@ export async function answerAsk({ ask: number, tool, args }: Fields, signal: Abo
     answer = stringify({ result: await callOwn(`${SOURCE}/${tool}`, args as string, signal) });
     if (answer.length > MAX_ARGS) throw invalid(`a result has at most ${MAX_ARGS} characters as JSON`);
   } catch (error) {
-    const { code, message } = (error ?? {}) as Fields;
-    const text = `${message ?? error}`;
+    const [code, text] = [memberOf(error, "code"), textOfError(error)];
     answer = stringify(typeof code === "string" ? { error: { code, message: text } } : { result: { content: [{ type: "text", text }], isError: true } });
   }
   then(ask("run_answer", { ask: number, answer }), () => undefined, () => undefined);
@@ -99,7 +98,7 @@ export async function callOwn(tool: string, args: string, signal: AbortSignal | 
   } catch (error) {
     if (signal !== undefined && isAborted(signal)) throw reasonOf(signal);
     // As a tool of the person's that fails.
-    return { content: [{ type: "text", text: `${(error as { message?: unknown } | null)?.message ?? error}` }], isError: true };
+    return { content: [{ type: "text", text: textOfError(error) }], isError: true };
   }
 }
 

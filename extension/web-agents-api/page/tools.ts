@@ -4,7 +4,7 @@
 // expects no calls has them run by the session ("closed"); else the page gets the calls ("open"). Must never reach a tool of the person's.
 
 import { apply, defineProperty, isArray, parse, stringify, toStringTag, isObject } from "./builtins.ts";
-import { domError, notSupported, shown, wrong } from "./errors.ts";
+import { domError, notSupported, shown, textOfError, wrong } from "./errors.ts";
 import { add, mapped, placeOf, sequence } from "./lists.ts";
 
 /** As it goes to the model. */
@@ -71,7 +71,7 @@ export async function ran({ declared, execute }: Tools, call: Call): Promise<{ t
   try {
     return { text: textOf(await apply(run, undefined, [call.arguments])), isError: false };
   } catch (error) {
-    return { text: `${(error as { message?: unknown } | null)?.message ?? error}`, isError: true };
+    return { text: textOfError(error), isError: true };
   }
 }
 

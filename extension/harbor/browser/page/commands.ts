@@ -12,7 +12,7 @@ export interface Offset {
   y: number;
 }
 
-/** `site`: what is typed is a secret of the person's, which they keep for this origin. `plain`: not into a secret field. */
+/** `site`: what is typed is a secret of the person's, which they keep for this origin. `plain`: for a page; not into a secret field, and no window is opened. */
 export interface Commands {
   snapshot: { filter: Filter; target?: string | undefined; depth?: number | undefined; boxes?: boolean | undefined };
   read: { mode: Mode; target?: string | undefined };
@@ -21,7 +21,7 @@ export interface Commands {
   /** One that a selector fits, if there is any. */
   element: { target: string };
   /** `at`: from the element's upper left corner, in CSS pixels. */
-  click: { target: string; button: "left" | "right" | "middle"; count: 1 | 2; modifiers: string[]; at?: Offset | undefined };
+  click: { target: string; button: "left" | "right" | "middle"; count: 1 | 2; modifiers: string[]; at?: Offset | undefined; plain?: boolean };
   hover: { target: string };
   type: { target: string; text: string; submit: boolean; slowly: boolean; replace: boolean; site?: string | undefined };
   key: { key: string; times: number };

@@ -36,6 +36,14 @@ function collect(root: Document | ShadowRoot, at: Place, found: Box[]): void {
   }
 }
 
+/** The frames of this document that show one of another origin. */
+export function foreignFrames(root: Document | ShadowRoot = document): HTMLElement[] {
+  return [...root.querySelectorAll<HTMLElement>("*")].flatMap((element) => {
+    const shadow = rootOf(element);
+    return [...(shadow === null ? [] : foreignFrames(shadow)), ...(documentIn(element) === null ? [element] : [])];
+  });
+}
+
 /** The document in a frame: null where it is another origin's, undefined where the element is no frame. */
 function documentIn(element: Element): Document | null | undefined {
   if (!/^(iframe|frame|object|embed|fencedframe|portal)$/.test(element.localName)) return undefined;

@@ -32,6 +32,8 @@ export interface Click {
   at?: Offset | undefined;
   /** Requests that it begins are waited for. */
   answers?: boolean;
+  /** For a page: no window is opened. */
+  plain?: boolean;
 }
 
 /** A name for people: role, name, ref. */
@@ -166,15 +168,16 @@ function init({ x, y }: Point, modifiers: string[], more: MouseEventInit = {}): 
 }
 
 /** Clicks, and says what received it and what changed. */
-export async function click(element: Element, { button, count, modifiers, at, answers = false }: Click): Promise<Change> {
+export async function click(element: Element, { button, count, modifiers, at, answers = false, plain = false }: Click): Promise<Change> {
   if (element.matches(":disabled") || element.getAttribute("aria-disabled") === "true") throw new Failure("disabled", `${named(element)} is disabled`);
   if (element instanceof HTMLInputElement && element.type === "file") throw new Failure("unsupported", `${named(element)} opens a window of the browser's own, which no tool can use: browser_file_upload puts files into it`);
   const place = await pointAt(element, at);
   const receiver = receiverAt(place, element);
   let opens: string | undefined;
+  if (plain) refuseWindow(receiver, button);
   const act = () => {
     moveOver(receiver, place, modifiers);
-    for (let nth = 1; nth <= count; nth += 1) opens = press(receiver, place, { button, modifiers, nth }) ?? opens;
+    for (let nth = 1; nth <= count; nth += 1) opens = press(receiver, place, { button, modifiers, nth, plain }) ?? opens;
     if (count === 2) receiver.dispatchEvent(new MouseEvent("dblclick", init(place, modifiers, { detail: 2 })));
   };
   const change = await changing(act, { answers });
@@ -196,7 +199,7 @@ function linkedFrom(receiver: Element): string | undefined {
 const opensWindow = (receiver: Element): boolean => receiver.closest('a[target]:not([target="_self"]), a[download]') !== null || receiver.closest("form[target]") !== null;
 
 /** Presses a button of the mouse; the address that the browser would open in a tab of its own, and does not at events of scripts. */
-function press(receiver: Element, place: Point, { button, modifiers, nth }: { button: Click["button"]; modifiers: string[]; nth: number }): string | undefined {
+function press(receiver: Element, place: Point, { button, modifiers, nth, plain }: { button: Click["button"]; modifiers: string[]; nth: number; plain: boolean }): string | undefined {
   const which = BUTTONS[button];
   const down = init(place, modifiers, { button: which, buttons: button === "left" ? 1 : button === "right" ? 2 : 4, detail: nth });
   const up = init(place, modifiers, { button: which, buttons: 0, detail: nth });
@@ -209,10 +212,33 @@ function press(receiver: Element, place: Point, { button, modifiers, nth }: { bu
   }
   following(() => receiver.dispatchEvent(new PointerEvent("pointerup", up)));
   following(() => receiver.dispatchEvent(new MouseEvent("mouseup", up)));
+  // The page may have made another thing of it by now.
+  if (plain) refuseWindow(receiver, button);
   if (button === "left") following(() => receiver.dispatchEvent(opensBeside(receiver) ? new MouseEvent("click", { ...up, ...BESIDE }) : new PointerEvent("click", up)));
   const isFree = button === "left" || receiver.dispatchEvent(new PointerEvent("auxclick", up));
   if (button === "right") receiver.dispatchEvent(new PointerEvent("contextmenu", up));
   return button === "middle" && isFree ? linkedFrom(receiver) : undefined;
+}
+
+/** Throws where a click would open a window or save a file: a page gets neither by a click of Harbor's. */
+function refuseWindow(receiver: Element, button: Click["button"]): void {
+  const link = receiver.closest("a, area");
+  const isSaved = link !== null && (button === "middle" || link.hasAttribute("download"));
+  if (isSaved || [targetOf(link, "target"), sendsTo(receiver)].some((target) => !/^(|_self|_top|_parent)$/i.test(target))) {
+    throw new Failure("denied", "a click there opens a window or saves a file, which Harbor does for no page: use tabs.create()");
+  }
+}
+
+/** In which window an element shows what it leads to: by its attribute of that name, else by the document's. */
+const targetOf = (element: Element | null, name: string): string =>
+  element === null ? "" : (element.getAttribute(name) ?? document.querySelector("base[target]")?.getAttribute("target") ?? "");
+
+/** The same of the form that a click there sends. */
+function sendsTo(receiver: Element): string {
+  const control = receiver.closest("label")?.control ?? receiver.closest("button, input");
+  const isSender = (control instanceof HTMLButtonElement || control instanceof HTMLInputElement) && /^(submit|image)$/.test(control.type);
+  if (!isSender || control.form === null) return "";
+  return control.hasAttribute("formtarget") ? targetOf(control, "formtarget") : targetOf(control.form, "target");
 }
 
 /** The key with which a link opens behind what the person looks at. */

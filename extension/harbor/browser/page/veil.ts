@@ -2,6 +2,7 @@
 //
 // Owns those styles, which are there for the moment of a picture and then as before. Must never change what a field has.
 
+import { foreignFrames } from "./covers.ts";
 import { secretFields } from "./secrets.ts";
 
 /** Over the whole document, over its secrets by dots, or over its secret fields as if they were not there. */
@@ -30,6 +31,8 @@ export async function veil(over: Veil): Promise<Veil> {
   if (over === "nothing") return before;
   // What lies above the page does not fade with it.
   if (over === "all") for (const element of document.querySelectorAll<HTMLElement>(":root, :modal, :popover-open, :fullscreen")) hide(element);
+  // Such a frame is drawn by somebody else, and later than its own veil says.
+  if (over === "fields") foreignFrames().forEach(hide);
   for (const field of over === "all" ? [] : secretFields()) {
     if (over === "fields") hide(field);
     else put(field, "-webkit-text-security", "disc");
