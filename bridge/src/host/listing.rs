@@ -72,7 +72,7 @@ impl Host {
             self.wake_unseen(|id| is_named(id.as_str()) && sight.of_source(&id.into()).any()).await;
         }
         let mut tools = Pieces::default();
-        for (source, written) in self.listed_sources() {
+        for (source, written) in self.listed_sources(self.may_start(asker)) {
             let id = source.id();
             if !is_named(id.as_str()) {
                 continue;
@@ -108,7 +108,8 @@ impl Host {
     /// Why it may not know of any.
     pub async fn list_servers(&self, asker: &Asker) -> Result<Vec<UsableServer>, ErrorBody> {
         let sight = self.sight(asker).await?;
-        let servers = self.listed_sources().filter(|(source, _)| source.id().kind() == SourceKind::Server);
+        let listed = self.listed_sources(self.may_start(asker));
+        let servers = listed.filter(|(source, _)| source.id().kind() == SourceKind::Server);
         let servers = servers.filter_map(|(server, written)| {
             let sight = sight.of_source(&server.id());
             let usable = written.tools().filter(|(tool, _)| sight.has(tool)).count();
@@ -153,9 +154,18 @@ impl Host {
         }
     }
 
-    pub(super) fn listed_sources(&self) -> impl Iterator<Item = (Rc<dyn ToolSource>, Rc<ToolListing>)> {
+    /// The sources whose tools can be called. `stopped`: also servers that the person has stopped.
+    pub(super) fn listed_sources(
+        &self,
+        stopped: bool,
+    ) -> impl Iterator<Item = (Rc<dyn ToolSource>, Rc<ToolListing>)> {
         let all = self.sources.all().into_iter().filter(|source| !self.suspended.has(&source.id()));
-        all.filter_map(|source| self.registry.listed(&*source).map(|written| (source, written)))
+        all.filter_map(move |source| self.registry.listed(&*source, stopped).map(|written| (source, written)))
+    }
+
+    /// True if calls of an origin start servers that the person has stopped.
+    pub(super) fn may_start(&self, asker: &Asker) -> bool {
+        self.permissions.check(asker, Scope::McpServerConnect, None).is_ok()
     }
 
     /// An origin may list as often in a minute as it may call.

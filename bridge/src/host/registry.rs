@@ -366,14 +366,14 @@ impl Registry {
     }
 
     /// The tools of a server that can be listed. A running server has its present tools. A server that does
-    /// not run has its known tools, unless it was stopped.
+    /// not run has its known tools, unless it was stopped; `stopped`: also then.
     #[must_use]
-    pub fn listed(&self, source: &dyn ToolSource) -> Option<Rc<ToolListing>> {
+    pub fn listed(&self, source: &dyn ToolSource, stopped: bool) -> Option<Rc<ToolListing>> {
         let list = match source.tools() {
             Some(list) => list,
             // This includes a server that has crashed or wants a sign-in: a call
             // brings it back, or says what is missing.
-            None if source.at_rest().is_none() => {
+            None if stopped || source.at_rest().is_none() => {
                 source.known_tools().or_else(|| self.as_pinned(&source.id()))?
             }
             None => return None,

@@ -61,7 +61,7 @@ impl Host {
             None => matches!(source.kind(), SourceKind::Server | SourceKind::Page),
             Some(only) => only.iter().any(|named| named == source.as_str()),
         };
-        self.usable_where(|source, tool| is_meant(source) && !is_by_name(source, tool))
+        self.usable_where(false, |source, tool| is_meant(source) && !is_by_name(source, tool))
     }
 
     /// The tools that an origin may call; if some are named as `source/tool`, only those.
@@ -70,7 +70,8 @@ impl Host {
     /// Why it may not call a named one.
     pub fn usable_by(&self, asker: &Asker, only: Option<&[String]>) -> Result<Vec<Usable>, ErrorBody> {
         let view = self.permissions.view(asker, Scope::McpToolsCall);
-        let usable = self.usable_where(|source, tool| view.of_source(source).covers(tool));
+        let usable =
+            self.usable_where(self.may_start(asker), |source, tool| view.of_source(source).covers(tool));
         let Some(only) = only else { return Ok(usable) };
         let mut named = Vec::new();
         for name in only {
@@ -90,9 +91,9 @@ impl Host {
         no_tools(named, source.map_or(0, |source| self.registry.changed(&*source)))
     }
 
-    fn usable_where(&self, is_meant: impl Fn(&SourceId, &str) -> bool) -> Vec<Usable> {
+    fn usable_where(&self, stopped: bool, is_meant: impl Fn(&SourceId, &str) -> bool) -> Vec<Usable> {
         let mut usable = Vec::new();
-        for (source, written) in self.listed_sources() {
+        for (source, written) in self.listed_sources(stopped) {
             let id = source.id();
             let meant = written.tools().filter(|(name, _)| is_meant(&id, name));
             let tools = meant.filter_map(|(name, _)| written.get(name).cloned());

@@ -13,6 +13,7 @@ use harbor_ipc_proto::client::{
 };
 use harbor_ipc_proto::codes::Code;
 use harbor_policy::grants::{GrantType, Key, NewGrant, Tab};
+use harbor_policy::origin::Origin;
 use harbor_policy::scope::Scope;
 use harbor_policy::suggest;
 use harbor_policy::tool_name::{self, Allowlist};
@@ -30,15 +31,21 @@ pub(super) async fn grant(router: &Rc<Router>, client: &Rc<Client>, message: Hos
         None => GrantType::AllowOnce,
         Some(text) => parse_type(text)?,
     };
+    let takes_tools = has_effect(&asker.origin, &message.scope)?;
     let tools = message.allowed_tools.map(|tools| Allowlist::parse(&tools)).transpose();
     let tools = tools.map_err(|wrong| {
         ErrorBody::new(Code::InvalidParams, format!("field `allowed_tools`: {wrong}"))
             .with("field", "allowed_tools")
     })?;
+    if tools.is_some() && !takes_tools {
+        return Err(invalid(
+            "allowed_tools",
+            "no value: only mcp:tools.list and mcp:tools.call are about tools",
+        ));
+    }
     if grant_type != GrantType::AllowOnce && message.expires_at.is_some() {
         return Err(invalid("expires_at", "no value: only ALLOW_ONCE ends after a time"));
     }
-    has_effect(&message.scope)?;
     let wish = RequestedGrant {
         key: key(&asker, &message.scope)?,
         grant: NewGrant { grant_type, tools, tab: asker.tab, lifetime_ms: None },
@@ -162,11 +169,18 @@ fn parse_scope(text: &str) -> Result<Scope, ErrorBody> {
     })
 }
 
-/// Refuses what would allow nothing: whoever grants it expects something of it.
-fn has_effect(scope: &str) -> Result<(), ErrorBody> {
+/// Refuses what would allow nothing: whoever grants it expects something of it. True if the scope is about tools.
+fn has_effect(origin: &Origin, scope: &str) -> Result<bool, ErrorBody> {
     let scope = parse_scope(scope)?;
+    if origin.is_client() && scope.as_str().starts_with("browser:") {
+        let message = "field `scope`: an AI client has no page, for which alone this scope is; it is given tools of the \
+                       browser by `harbor tools --client NAME --on 'browser/*'`";
+        return Err(ErrorBody::new(Code::InvalidParams, message)
+            .with("field", "scope")
+            .with("reason", "no_effect"));
+    }
     if scope.has_effect() {
-        return Ok(());
+        return Ok(matches!(scope, Scope::McpToolsList | Scope::McpToolsCall));
     }
     let names: Vec<_> = Scope::with_effect().map(Scope::as_str).collect();
     let message = format!(

@@ -1370,13 +1370,13 @@ export interface Requests {
     /** False ends the pushes. */
     watch?: boolean;
   };
-  /** Offers a source of tools for as long as this connection lasts. The bridge pushes `source_call`, and `source_result` answers it. For a browser, the bridge itself defines the tools. Only from Harbor's own extension. */
+  /** Offers a source of tools for as long as this connection lasts. The bridge pushes `source_call`, and `source_result` answers it. For a browser, the bridge itself defines the tools. For a page of a tab that is offered already, its tools become these. Only from Harbor's own extension. */
   source_register: {
-    /** The kind: `browser`; later also `page` and `runtime`. */
+    /** The kind: `browser` or `page`. */
     kind: string;
     /** Its name for people, such as `Firefox`. */
     name: string;
-    /** Its tools, an array as in MCP; absent for a browser. */
+    /** Its tools, an array as in MCP, of at most 64; absent for a browser. */
     tools?: Json;
     /** For a browser: what it can do that not every browser can: `downloads`, `evaluate`. */
     abilities?: string[];

@@ -119,6 +119,9 @@ fn a_call_of_a_server_that_the_person_stopped_asks_and_starts_it_with_a_yes_or_t
     assert!(asked("once").is_ok());
     assert!(asked("always").is_ok(), "once was for that call");
     stop();
+    owner.grant("mcp:tools.list", "ALLOW_ALWAYS", &json!({}));
+    let tools = client.tools().unwrap();
+    assert!(tools.contains(&"s/note".to_owned()), "what its calls start it finds: {tools:?}");
     assert!(client.tool("s/note", &json!({})).is_ok(), "its calls start servers now");
     owner.grant("mcp:server.connect", "DENY", &json!({}));
     stop();

@@ -95,7 +95,15 @@ fn a_scope_that_allows_nothing_is_not_granted() {
             assert_eq!(told, ("invalid_params", &json!("no_effect")), "{scope}");
         }
     }
-    assert!(site.grants().is_empty());
+    let client = bridge.speaking_for("client://ai");
+    let browser = json!({"scope": "browser:navigate", "grant_type": ALWAYS});
+    assert_eq!(client.ask("host_grant_permission", &browser).unwrap_err().details["reason"], "no_effect");
+    for tools in [json!([]), json!(["s/echo"])] {
+        let fields = json!({"scope": "model:prompt", "grant_type": ALWAYS, "allowed_tools": tools});
+        let error = site.ask("host_grant_permission", &fields).unwrap_err();
+        assert_eq!(error.details["field"], "allowed_tools", "it would hold for everything: {error:?}");
+    }
+    assert!(site.grants().is_empty() && client.grants().is_empty());
 }
 
 #[test]
