@@ -15,6 +15,7 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
+use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::link::runner::Operation;
 use harbor_ipc_proto::source_id::{SourceId, SourceKind};
@@ -193,8 +194,11 @@ impl Host {
     async fn begin_server(&self, caller: &Caller, call: &ToolCall, note: &CallNote) -> Result<(), ErrorBody> {
         let Caller::Origin(asker) = caller else { return Ok(()) };
         let started = self.have_started(&call.wish(caller), asker, call.consent.form.clone()).await;
-        if let Err(error) = &started {
-            Box::pin(note.refused(error)).await;
+        match &started {
+            // Nobody has decided about it.
+            Err(error) if error.code == Code::ServerUnavailable => note.failed(error),
+            Err(error) => Box::pin(note.refused(error)).await,
+            Ok(()) => {}
         }
         started
     }
