@@ -24,7 +24,7 @@ use crate::engine::{Rejections, number};
 use crate::globals::{Host, log};
 use crate::input::{Line, Lines, MAX_LINE};
 
-/// What an error says when memory is used up.
+/// The engine's words for an error when memory is used up.
 const NO_MEMORY: &str = "InternalError: out of memory";
 
 /// The functions of `js/core.js` that are called from here.
@@ -39,7 +39,7 @@ pub(crate) struct Hooks<'js> {
     pub(crate) memory: u32,
 }
 
-/// What happens next.
+/// An event that the script works for.
 enum Event {
     Timer(u32),
     Line(Line),

@@ -26,7 +26,7 @@ use crate::{pieces, urls};
 /// Bytes of one message to the log that are kept.
 const MAX_LOGGED: usize = 64 * 1024;
 
-/// What the script and the event loop have in common.
+/// The state that the script's functions and the event loop share.
 pub(crate) struct Host {
     pub(crate) stretch: Stretch,
     pub(crate) timers: RefCell<Timers>,

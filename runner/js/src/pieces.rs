@@ -11,10 +11,10 @@ pub(crate) const MODULE: &str = "harbor:mcp";
 /// Its source.
 pub(crate) const MODULE_SOURCE: &str = include_str!("js/mcp.js");
 
-/// What every script has.
+/// The source of the globals that every script has.
 pub(crate) const CORE: &str = include_str!("js/core.js");
 
-/// What a script has once it asks for it.
+/// The sources of globals that are evaluated when a script first uses them.
 const LATER: [(&str, &str); 4] = [
     ("text", include_str!("js/text.js")),
     ("url", include_str!("js/url.js")),
