@@ -13,7 +13,6 @@ use harbor_ipc_proto::client::{
 };
 use harbor_ipc_proto::codes::Code;
 use harbor_policy::grants::{GrantType, Key, NewGrant, Tab};
-use harbor_policy::origin::Origin;
 use harbor_policy::scope::Scope;
 use harbor_policy::suggest;
 use harbor_policy::tool_name::{self, Allowlist};
@@ -31,13 +30,14 @@ pub(super) async fn grant(router: &Rc<Router>, client: &Rc<Client>, message: Hos
         None => GrantType::AllowOnce,
         Some(text) => parse_type(text)?,
     };
-    let takes_tools = has_effect(&asker.origin, &message.scope)?;
+    let key = key(&asker, &message.scope)?;
+    refuse_useless(&key)?;
     let tools = message.allowed_tools.map(|tools| Allowlist::parse(&tools)).transpose();
     let tools = tools.map_err(|wrong| {
         ErrorBody::new(Code::InvalidParams, format!("field `allowed_tools`: {wrong}"))
             .with("field", "allowed_tools")
     })?;
-    if tools.is_some() && !takes_tools {
+    if tools.is_some() && !matches!(key.scope, Scope::McpToolsList | Scope::McpToolsCall) {
         return Err(invalid(
             "allowed_tools",
             "no value: only mcp:tools.list and mcp:tools.call are about tools",
@@ -47,7 +47,7 @@ pub(super) async fn grant(router: &Rc<Router>, client: &Rc<Client>, message: Hos
         return Err(invalid("expires_at", "no value: only ALLOW_ONCE ends after a time"));
     }
     let wish = RequestedGrant {
-        key: key(&asker, &message.scope)?,
+        key,
         grant: NewGrant { grant_type, tools, tab: asker.tab, lifetime_ms: None },
         expires_at: message.expires_at,
     };
@@ -169,26 +169,27 @@ fn parse_scope(text: &str) -> Result<Scope, ErrorBody> {
     })
 }
 
-/// Refuses what would allow nothing: whoever grants it expects something of it. True if the scope is about tools.
-fn has_effect(origin: &Origin, scope: &str) -> Result<bool, ErrorBody> {
-    let scope = parse_scope(scope)?;
+/// Refuses a grant that would allow nothing: whoever makes it expects something of it.
+fn refuse_useless(Key { origin, scope, .. }: &Key) -> Result<(), ErrorBody> {
+    let no_effect = |message: String| {
+        Err(ErrorBody::new(Code::InvalidParams, message).with("field", "scope").with("reason", "no_effect"))
+    };
     if origin.is_client() && scope.as_str().starts_with("browser:") {
-        let message = "field `scope`: an AI client has no page, for which alone this scope is; it is given tools of the \
-                       browser by `harbor tools --client NAME --on 'browser/*'`";
-        return Err(ErrorBody::new(Code::InvalidParams, message)
-            .with("field", "scope")
-            .with("reason", "no_effect"));
+        return no_effect(
+            "field `scope`: an AI client has no page, for which alone this scope is; it is given tools of the browser by \
+             `harbor tools --client NAME --on 'browser/*'`"
+                .into(),
+        );
     }
     if scope.has_effect() {
-        return Ok(matches!(scope, Scope::McpToolsList | Scope::McpToolsCall));
+        return Ok(());
     }
     let names: Vec<_> = Scope::with_effect().map(Scope::as_str).collect();
-    let message = format!(
+    no_effect(format!(
         "field `scope`: this version of Harbor has nothing that {} would allow; it has {}",
         scope.as_str(),
         names.join(", ")
-    );
-    Err(ErrorBody::new(Code::InvalidParams, message).with("field", "scope").with("reason", "no_effect"))
+    ))
 }
 
 fn parse_type(text: &str) -> Result<GrantType, ErrorBody> {
