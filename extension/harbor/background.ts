@@ -41,6 +41,7 @@ import { Numbers } from "./browser/numbers.ts";
 import { BrowserSource, type SiteWish } from "./browser/source.ts";
 import { BrowserTools } from "./browser/switch.ts";
 import { parseSite } from "./beside.ts";
+import { BrowserProfile } from "./browser_profile.ts";
 import { tellGranted } from "./granted.ts";
 import { OWN_PORT } from "./own.ts";
 import { hostsOf } from "./page/hosts.ts";
@@ -83,6 +84,8 @@ const bridge = new NativeClient({
   browserSession,
 });
 
+const browserProfile = new BrowserProfile(bridge, { local: localStore, session: sessionStore });
+
 const asking = new Asking({
   now: () => Date.now(),
   store: sessionStore,
@@ -98,7 +101,12 @@ const addresses = new Addresses({
 /** The page that a window shows; only `web-agents-api` may see that. */
 const siteIn = async (windowId: number) => {
   const answer = await tellExtension(__WEB_AGENTS_API_ID__, { ask: "site", window: windowId }).catch(() => undefined);
-  return parseSite(answer);
+  const site = parseSite(answer);
+  if (site === undefined) return undefined;
+  const { profile: container, ...page } = site;
+  // Without a bridge nothing is known of what the page may do.
+  const profile = await browserProfile.lastOf(container).catch(() => container);
+  return profile === undefined ? page : { ...page, profile };
 };
 const sidebars = new Sidebars(bridge, {
   siteIn,
@@ -161,7 +169,7 @@ onForeignPort((port) => {
     port.disconnect();
     return;
   }
-  const parts = { closedTabs, inTabs: { permits: PERMITS, numbers, opened: openedTabs, addresses }, bridge, asking, leftOut, noteTab: (tab: number) => tabs.note(tab), after, acted: () => sidebars.acted() };
+  const parts = { closedTabs, inTabs: { permits: PERMITS, numbers, opened: openedTabs, addresses }, bridge, profiles: browserProfile, asking, leftOut, noteTab: (tab: number) => tabs.note(tab), after, acted: () => sidebars.acted() };
   const push = answer(port, peerHandler(parts), { open: MOST_OPEN });
   const tellState = () => push("bridge", { ...stateForPeer(bridge.state) });
   peers.add(tellState);

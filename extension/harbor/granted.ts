@@ -5,7 +5,7 @@
 
 import type { NativeClient } from "../shared/native/client.ts";
 import { isPageOrigin } from "../shared/origins/origin.ts";
-import { DEFAULT_PROFILE, isProfile, placeOf } from "../shared/origins/profile.ts";
+import { isOfPages, placeOf } from "../shared/origins/profile.ts";
 import { CodedError } from "../shared/protocol/codes.ts";
 import type { Grant } from "../shared/protocol/generated/messages.ts";
 import { SCOPES } from "../shared/protocol/peer.ts";
@@ -18,9 +18,7 @@ export function grantedOrigins(grants: Grant[]): string[] {
   const places = new Map(grants.map((grant) => [placeOf(grant), grant]));
   const allowed = [...places.values()].filter(({ origin, profile }) => {
     const { scopes } = viewOf(origin, grants.filter((grant) => grant.origin === origin && grant.profile === profile));
-    // Another name is the person's own, by the command line.
-    const isOfPages = isPageOrigin(origin) && (profile === DEFAULT_PROFILE || isProfile(profile));
-    return isOfPages && SCOPES.some((scope) => scopes[scope].startsWith("granted"));
+    return isPageOrigin(origin) && isOfPages(profile) && SCOPES.some((scope) => scopes[scope].startsWith("granted"));
   });
   return [...new Set(allowed.map(({ origin }) => origin))];
 }

@@ -210,6 +210,7 @@ const noted = (left: string[] = [], notes: unknown[] = []) => ({
   after: () => () => undefined,
   acted: () => undefined,
   inTabs: NO_TABS,
+  profiles: { of: async (container: string | undefined) => container },
   leftOut: { of: async () => left, note: async (...note: unknown[]) => void notes.push(note) },
 });
 

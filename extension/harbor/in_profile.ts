@@ -22,12 +22,12 @@ const OF_PROFILES: { [type in OfProfiles]: "named" | "needed" } = {
   ...({ session_create: "named", session_get: "named", session_list: "named", session_end: "named" } as const),
 };
 
-/** The same bridge, for pages in that profile. */
-export function inProfile(bridge: Bridge, profile: string | undefined): Bridge {
-  const isNamed = (type: string): boolean => {
-    const how = Object.hasOwn(OF_PROFILES, type) ? OF_PROFILES[type as OfProfiles] : undefined;
-    return how === "needed" || (how === "named" && profile !== undefined);
+/** The same bridge, for pages in that profile. `profileOf`: how the bridge calls it, which may have to be asked. */
+export function inProfile(bridge: Bridge, profileOf: () => Promise<string | undefined>): Bridge {
+  const request: Bridge["request"] = async (type, fields, options) => {
+    if (!Object.hasOwn(OF_PROFILES, type)) return bridge.request(type, fields, options);
+    const profile = (await profileOf()) ?? (OF_PROFILES[type as OfProfiles] === "needed" ? DEFAULT_PROFILE : undefined);
+    return bridge.request(type, profile === undefined ? fields : { ...fields, profile }, options);
   };
-  const request: Bridge["request"] = (type, fields, options) => bridge.request(type, isNamed(type) ? { ...fields, profile: profile ?? DEFAULT_PROFILE } : fields, options);
   return { request };
 }

@@ -25,6 +25,7 @@ import {
 } from "../shared/protocol/peer.ts";
 import { type Asked, askedServers } from "./asked_tools.ts";
 import type { Asking, Matter } from "./asking.ts";
+import type { BrowserProfile } from "./browser_profile.ts";
 import type { ClosedTabs } from "./browser/closed_tabs.ts";
 import { type Decision, grantsFor, isAllowedForGood, isCovered, isSettled, outcomeOf, revocationsFor } from "./grants.ts";
 import { inProfile } from "./in_profile.ts";
@@ -46,6 +47,7 @@ export interface Parts {
   bridge: Bridge;
   asking: Pick<Asking, "ask"> & Partial<Pick<Asking, "isAsking" | "mayAsk">>;
   leftOut: Pick<LeftOut, "of" | "note">;
+  profiles: Pick<BrowserProfile, "of">;
   /** The tabs in whose pages AI clients have run scripts: they could use what the person gave to the site. */
   closedTabs?: Pick<ClosedTabs, "whileOpen">;
   /** For what pages may do in tabs. */
@@ -62,7 +64,7 @@ export function peerHandler(parts: Parts): Handler {
   return async (type, payload, context) => {
     try {
       const request = parsePeerRequest(type, payload);
-      const own = { ...parts, bridge: inProfile(parts.bridge, request.profile) };
+      const own = { ...parts, bridge: inProfile(parts.bridge, () => parts.profiles.of(request.profile)) };
       if (parts.closedTabs === undefined) return await answerTo(own, request, context);
       return await parts.closedTabs.whileOpen(request.tab, context.signal, (signal) => answerTo(own, request, until(signal, context)));
     } catch (error) {

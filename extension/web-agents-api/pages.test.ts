@@ -120,11 +120,13 @@ test("what Harbor does in tabs is off until the person switches it on, each part
   for (const act of ["readability", "click", "screenshot", "navigate", "tabsCreate"]) await assert.rejects(ask("browser", { act, selector: "a", url: "x" }), { code: "ERR_FEATURE_DISABLED" }, act);
   await assert.rejects(ask("request_permissions", { scopes: ["browser:tabs.create"] }), { code: "ERR_FEATURE_DISABLED" });
   await assert.rejects(ask("browser", { act: "toString" }), { code: "ERR_INVALID_REQUEST" });
-  assert.deepEqual(seen, []);
+  assert.deepEqual(seen, [["about", { origin: PAGE.origin, tab: 3 }]], "whether Harbor is there, once in a while");
+  const without = played({ about: new CodedError("ERR_HARBOR_NOT_FOUND", "the way") });
+  await assert.rejects(without.ask("browser", { act: "readability" }), { code: "ERR_HARBOR_NOT_FOUND", message: "the way" });
   const on = played({ browser: "done" }, { browserControl: true });
   await assert.rejects(on.ask("browser", { act: "screenshot", tabId: 4 }), { code: "ERR_FEATURE_DISABLED" });
   assert.equal(await on.ask("browser", { act: "readability", tabId: 4, tab: 9, origin: "https://bank.example" }), "done");
-  assert.deepEqual(on.seen, [["browser", { origin: PAGE.origin, tab: 3, act: "readability", tabId: 4 }]]);
+  assert.deepEqual(on.seen.filter(([type]) => type === "browser"), [["browser", { origin: PAGE.origin, tab: 3, act: "readability", tabId: 4 }]]);
 });
 
 test("capabilities tell what there is, and without Harbor why there is nothing", async () => {
@@ -156,6 +158,8 @@ test("capabilities tell what there is, and without Harbor why there is nothing",
   const none = { readActiveTab: false, interact: false, screenshot: false, navigate: false, readTabs: false, createTabs: false };
   assert.deepEqual(await tabs({ browserInteraction: true }), { ...none, readActiveTab: true });
   assert.deepEqual(await tabs({ screenshots: true, browserControl: true }), { ...none, screenshot: true, createTabs: true });
+  const inFrame = played({ about, permissions: { scopes: { ...inTabs, "browser:navigate": "granted-once" } }, list: [] }, { browserControl: true, browserInteraction: true }, { ...PAGE, frame: 2 });
+  assert.deepEqual(((await inFrame.ask("capabilities")) as Capabilities).browser, { ...none, readActiveTab: true });
   const alone = played({ permissions: new CodedError("ERR_HARBOR_NOT_FOUND", "install it") });
   assert.deepEqual(((await alone.ask("capabilities")) as { harbor: unknown }).harbor, {
     connected: false,

@@ -75,7 +75,8 @@ export function handlerFor(
   return async (type, payload, context) => {
     const { signal } = context;
     const now = await flags();
-    checkFlags(type, payload, now);
+    const check = () => checkFlags(type, payload, now);
+    await (type === "browser" ? about.orNobody(harbor, asker, signal, check) : check());
     switch (type) {
       case "request_permissions":
         return requestPermissions(page, payload, { harbor, flags: now, granted, clicks, about }, signal);
@@ -83,7 +84,7 @@ export function handlerFor(
       case "list":
         return harbor.call(type, { ...asker }, { signal });
       case "capabilities":
-        return capabilities(asker, harbor, now, about, signal);
+        return capabilities(page, harbor, now, about, signal);
       case "call":
         return call(asker, harbor, payload, context);
       case "run":
@@ -149,6 +150,18 @@ class Known {
     const about = (await harbor.call("about", { ...asker }, { signal })) as About;
     this.#about = { off: about.off, at: performance.now() };
     return about;
+  }
+
+  /** What `check` throws; without Harbor, that nobody answers: to switch on what is off at first would change nothing. */
+  async orNobody(harbor: Peer, asker: Asker, signal: AbortSignal, check: () => void): Promise<void> {
+    try {
+      check();
+    } catch (off) {
+      await this.off(harbor, asker, signal).catch((error: unknown) => {
+        if (isNobody(error)) throw error;
+      });
+      throw off;
+    }
   }
 
   /** What is switched off, by what was said a moment ago. */
@@ -228,7 +241,8 @@ function call(asker: Asker, harbor: Peer, payload: Fields, { signal, progress }:
   return harbor.call("call", { ...request }, { signal, onProgress: wanted ? progress : undefined });
 }
 
-async function capabilities(asker: Asker, harbor: Peer, features: Flags, known: Known, signal: AbortSignal): Promise<Capabilities> {
+async function capabilities(page: Document, harbor: Peer, features: Flags, known: Known, signal: AbortSignal): Promise<Capabilities> {
+  const asker = askerOf(page);
   const found: Capabilities = {
     version: __VERSION__,
     harbor: { connected: true },
@@ -249,13 +263,14 @@ async function capabilities(asker: Asker, harbor: Peer, features: Flags, known: 
     found.model = { available: may("model:prompt") };
     found.runs = { available: on.agentRuns && may("model:prompt", "model:tools", "mcp:tools.call") };
     const inTabs = (scope: BrowserScope, flag: BrowserFlag) => on[flag] && scopes[scope].startsWith("granted");
+    const isPage = page.frame === 0;
     found.browser = {
       readActiveTab: inTabs("browser:activeTab.read", "browserInteraction"),
       interact: inTabs("browser:activeTab.interact", "browserInteraction"),
       screenshot: inTabs("browser:activeTab.screenshot", "screenshots"),
-      navigate: inTabs("browser:navigate", "browserControl"),
+      navigate: isPage && inTabs("browser:navigate", "browserControl"),
       readTabs: inTabs("browser:tabs.read", "browserControl"),
-      createTabs: inTabs("browser:tabs.create", "browserControl"),
+      createTabs: isPage && inTabs("browser:tabs.create", "browserControl"),
     };
     found.permissions = scopes;
     if (allowedTools !== undefined) found.allowedTools = allowedTools;

@@ -123,6 +123,7 @@ const TABLE: &[(&str, AllowedSender)] = &[
     ("host_get_run", AllowedSender::Everybody),
     ("host_get_stats", AllowedSender::Everybody),
     ("host_watch", AllowedSender::Everybody),
+    ("host_name_profile", AllowedSender::Owner),
     ("host_note_consent", AllowedSender::Owner),
     ("host_get_audit", AllowedSender::Owner),
     ("host_list_tool_changes", AllowedSender::Owner),

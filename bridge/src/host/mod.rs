@@ -14,6 +14,7 @@ mod accepting;
 mod admission;
 pub mod asker;
 mod audit_trail;
+mod browsers;
 mod calls;
 pub mod consent;
 mod counts;
@@ -73,6 +74,7 @@ use crate::store::StoreError;
 use crate::store::audit::{Audit, AuditRecord};
 use crate::store::consent::ConsentTables;
 use crate::store::database::Database;
+use crate::store::first_browser::FirstBrowser;
 use crate::store::grants::GrantFile;
 use crate::store::met_clients::MetClients;
 use crate::store::offers::Offers;
@@ -137,6 +139,7 @@ pub struct Host {
     /// Set off when a grant was made, taken back, or has ended.
     grants_changed: Rc<Notify>,
     newcomers: Newcomers,
+    first_browser: FirstBrowser,
     waking: Rc<Waking>,
     /// The person's answers about calls, and the open questions.
     pub consent: Consent,
@@ -207,6 +210,7 @@ impl Host {
             grants_changed: tell_of_grants(&listeners),
             listeners,
             newcomers: Newcomers::new(met),
+            first_browser: FirstBrowser::open(database.clone()).await?,
             waking: Rc::default(),
             consent,
             nobody_is_new,

@@ -233,6 +233,7 @@ impl<'a> RequestContext<'a> {
             HostRequest::HostGetRun(message) => origins::get_run(router, client, message),
             HostRequest::HostGetStats(message) => origins::stats(router, client, &message),
             HostRequest::HostWatch(message) => origins::watch(client, &message),
+            HostRequest::HostNameProfile(message) => origins::name_profile(router, message).await,
             HostRequest::HostNoteConsent(message) => origins::consent(router, client, message).await,
             HostRequest::HostGetAudit(message) => origins::audit(router, message).await,
             HostRequest::HostListToolChanges(message) => origins::changes(router, &message),

@@ -9,7 +9,7 @@ use harbor_ipc_proto::client::{
     HostCreateRun, HostCreateRunResult, HostEndRun, HostEndRunResult, HostGetAudit, HostGetAuditResult,
     HostGetRun, HostGetRunResult, HostGetStats, HostGetStatsResult, HostListOffers, HostListOffersResult,
     HostListServers, HostListServersResult, HostListToolChanges, HostListToolChangesResult, HostListTools,
-    HostListToolsResult, HostNoteConsent, HostNoteConsentResult, HostWatch, HostWatchResult,
+    HostListToolsResult, HostNameProfile, HostNameProfileResult, HostNoteConsent, HostNoteConsentResult, HostWatch, HostWatchResult,
 };
 use harbor_ipc_proto::json::Json;
 
@@ -94,6 +94,14 @@ pub(super) fn watch(client: &Client, message: &HostWatch) -> Handled {
     let watching = message.watch != Some(false);
     client.watch_host(watching);
     reply(HostWatchResult { watching })
+}
+
+pub(super) async fn name_profile(router: &Router, message: HostNameProfile) -> Handled {
+    let is_id = (8..=32).contains(&message.id.len()) && message.id.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if !is_id {
+        return Err(invalid("id", "8 to 32 hexadecimal digits"));
+    }
+    reply(HostNameProfileResult { profile: router.host.name_profile(message.id).await? })
 }
 
 pub(super) async fn consent(router: &Router, client: &Client, message: HostNoteConsent) -> Handled {

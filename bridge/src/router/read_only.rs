@@ -10,7 +10,7 @@ use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{
     ApprovalsList, ApprovalsWatch, Attach, Cancel, GetConfig, GetDefinition, GetMetrics, GetSandbox,
     GetServerStatus, Health, Hello, HostGetPermissions, HostGetStats, HostListAllPermissions,
-    HostListServers, HostListToolChanges, HostWatch, ListInstalled, ListServers, ListSources, LlmGetActive,
+    HostListServers, HostListToolChanges, HostNameProfile, HostWatch, ListInstalled, ListServers, ListSources, LlmGetActive,
     LlmListBudgets, LlmListProviders, Ping, Shutdown, Status, SubscribeStatus, WatchServers,
 };
 use harbor_ipc_proto::codes::Code;
@@ -18,7 +18,7 @@ use harbor_ipc_proto::field::Message as _;
 use harbor_ipc_proto::server_id::ServerId;
 
 /// The requests that only read the tables, or are about the connection.
-const READING: [&str; 28] = [
+const READING: [&str; 29] = [
     ApprovalsList::TAG,
     ApprovalsWatch::TAG,
     Attach::TAG,
@@ -35,6 +35,7 @@ const READING: [&str; 28] = [
     HostListAllPermissions::TAG,
     HostListServers::TAG,
     HostListToolChanges::TAG,
+    HostNameProfile::TAG,
     HostWatch::TAG,
     ListInstalled::TAG,
     ListServers::TAG,

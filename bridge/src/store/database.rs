@@ -35,7 +35,7 @@ const SETUP: &str = "
 type DatabaseJob = Box<dyn FnOnce(&mut Connection) + Send>;
 
 /// The version of the tables. Newer tables are left alone, older ones are brought to this version.
-pub(super) const VERSION: i64 = 6;
+pub(super) const VERSION: i64 = 7;
 
 /// The database.
 #[derive(Debug)]

@@ -12,6 +12,7 @@ pub mod definition_table;
 pub mod definitions;
 mod disk_reserve;
 pub mod engines;
+pub mod first_browser;
 pub mod grants;
 pub mod images;
 pub mod instance;

@@ -42,7 +42,7 @@ use super::locks::files::LockFiles;
 use super::program_rows::ProgramRow;
 use super::programs;
 use super::{
-    StoreError, beginning_with, beside, consent, definition_table, definitions, failed, free_name, grants,
+    StoreError, beginning_with, beside, consent, definition_table, definitions, failed, first_browser, free_name, grants,
     locks, met_clients, models, pins, private_directory, sums, sync_directory, write_durably, written_places,
 };
 
@@ -230,7 +230,7 @@ fn corrupt(path: &Path, error: &StoreError) -> Result<String, StoreError> {
 
 /// The tables that decide who may do what, and which servers there are. A database has all of these tables
 /// for its version, or is new and has none.
-const TABLES: [Tables; 11] = [
+const TABLES: [Tables; 12] = [
     Tables { since: 1, names: &["definitions"], sql: definition_table::TABLES },
     Tables { since: 1, names: &["locks"], sql: locks::TABLES },
     Tables { since: 1, names: &["written"], sql: written_places::TABLES },
@@ -242,6 +242,7 @@ const TABLES: [Tables; 11] = [
     Tables { since: 3, names: &["former_programs"], sql: programs::FORMER_TABLES },
     Tables { since: 4, names: &["tool_answers", "carried_names", "closed_sources"], sql: consent::TABLES },
     Tables { since: 5, names: &["guarded_clients"], sql: consent::TABLES },
+    Tables { since: 7, names: &["first_browser"], sql: first_browser::TABLES },
 ];
 
 /// Tables that one file makes.

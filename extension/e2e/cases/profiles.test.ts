@@ -1,11 +1,12 @@
-// What a person allows a site in a container of Firefox holds in that container alone.
+// What a person allows a site holds in one profile alone: in a browser's own, or in a container of Firefox.
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { type Page, textOf } from "../driver/browser.ts";
+import { askAndAllow } from "../driver/asking.ts";
+import { type Page, textOf, until } from "../driver/browser.ts";
 import { Sidebar } from "../driver/sidebar.ts";
 import { switchOn } from "../driver/switches.ts";
-import { type World, inBrowsers } from "../driver/world.ts";
+import { type World, inBrowsers, startAnother } from "../driver/world.ts";
 
 const [CALL, CREATE] = ["mcp:tools.call", "browser:tabs.create"];
 
@@ -61,4 +62,31 @@ for (const inBrowser of inBrowsers.filter(({ name }) => name === "firefox")) {
         { mayUsePages: true },
       ));
   });
+}
+
+for (const inBrowser of inBrowsers.filter(({ name }) => name === "chrome")) {
+  test("the first browser has the grants without a profile, and another one those of its own", () =>
+    inBrowser.run(async ({ browser, site, harbor }: World) => {
+      await harbor.everything();
+      const first = await browser.open(site.url);
+      assert.deepEqual(await may(first, CALL as string), ["not-granted"]);
+      const another = await startAnother(harbor);
+      try {
+        const second = await another.open(site.url);
+        await askAndAllow(another, second, "always");
+        assert.deepEqual([await may(first, CALL as string), await may(second, CALL as string)], [["not-granted"], ["granted-always"]]);
+        const grants = JSON.parse(await harbor.cli("grants", "--json")).grants as { profile: string }[];
+        const [profile = ""] = new Set(grants.map((grant) => grant.profile));
+        assert.match(profile, /^browser:[0-9a-f]{8}$/);
+        await harbor.cli("grant", site.origin, "model:list", "--always");
+        await until("the first to have it", async () => (await may(first, "model:list"))[0] === "granted-always" || undefined);
+        assert.deepEqual(await may(second, "model:list"), ["not-granted"]);
+        await harbor.cli("grant", site.origin, "model:list", "--always", "--profile", profile);
+        await until("the other to have it", async () => (await may(second, "model:list"))[0] === "granted-always" || undefined);
+        const panel = await Sidebar.open(another, "sites");
+        await panel.says(`[data-origin="${site.origin}"] [data-profile]`, /^Browser [0-9a-f]{8}$/);
+      } finally {
+        await another.close();
+      }
+    }));
 }

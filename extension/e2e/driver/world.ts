@@ -57,9 +57,17 @@ export function start(name: Name, harbor: Harbor, foreign: string[] = [], alone:
 
 const profileOf = (name: Name, harbor: Harbor) => join(harbor.dir, `profile-${name}`);
 
+/** One more Chromium beside the first, with a profile of its own. */
+export async function startAnother(harbor: Harbor): Promise<Browser> {
+  const profile = join(harbor.dir, "profile-of-another");
+  await register("chrome", harbor, profile);
+  const extensions = ["harbor", "web-agents-api"].map((extension) => join(__ROOT__, "dist", `${extension}-chrome`));
+  return startChromium({ profile, env: harbor.env, extensions, log: join(harbor.dir, "another-browser.log"), switches: [] });
+}
+
 /** Tells a browser of Harbor. */
-export async function register(name: Name, harbor: Harbor): Promise<void> {
-  const chromium = ["--browser", "chromium", "--user-data-dir", profileOf(name, harbor)];
+export async function register(name: Name, harbor: Harbor, profile = profileOf(name, harbor)): Promise<void> {
+  const chromium = ["--browser", "chromium", "--user-data-dir", profile];
   await harbor.cli("host", "install", ...(name === "chrome" ? chromium : ["--browser", "firefox"]));
 }
 

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Sender } from "../browser/api.ts";
 import { isPageOrigin } from "./origin.ts";
-import { isProfile, placeOf, profileWords } from "./profile.ts";
+import { isContainer, isOfPages, placeOf, profileWords } from "./profile.ts";
 import { isBackgroundOf, ownPage, pageOf } from "./senders.ts";
 
 test("pages over https and of this machine have an origin, others have none", () => {
@@ -49,9 +49,11 @@ test("a document is what the browser says", () => {
 test("a container is a profile, by the browser's word about the tab", () => {
   const inStore = (store: string) => pageOf({ ...PAGE, tab: { id: 3, incognito: false, store } }, "me")?.profile;
   assert.deepEqual(["firefox-default", "firefox-container-4"].map(inStore), [undefined, "container:firefox-container-4"]);
-  for (const name of ["container:firefox-container-4", "container:x"]) assert.ok(isProfile(name), name);
-  for (const name of ["default", "container:", "container:a b", "container:a\n", `container:${"x".repeat(101)}`, "x", 1, null]) assert.ok(!isProfile(name), String(name));
-  assert.deepEqual(["container:firefox-container-4", "work"].map(profileWords), ["Container 4", "work"]);
+  for (const name of ["container:firefox-container-4", "container:x"]) assert.ok(isContainer(name), name);
+  for (const name of ["default", "container:", "container:a b", "container:a\n", `container:${"x".repeat(101)}`, "x", 1, null]) assert.ok(!isContainer(name), String(name));
+  assert.deepEqual(["container:firefox-container-4", "work", "browser:0a1b2c3d/container:firefox-container-2"].map(profileWords), ["Container 4", "work", "Browser 0a1b2c3d, Container 2"]);
+  const ofPages = ["default", "container:x", "browser:0a1b2c3d", "browser:0a1b2c3d/container:x"];
+  assert.deepEqual([...ofPages, "work", "browser:x", "default/container:x", "browser:0a1b2c3d/work", "browser:0a1b2c3d/container:x/y"].filter(isOfPages), ofPages);
   assert.deepEqual([placeOf({ origin: "https://a.example" }), placeOf({ origin: "https://a.example", profile: "container:x" })], ["https://a.example", "https://a.example container:x"]);
 });
 

@@ -5,7 +5,7 @@
 
 import type { Fields } from "../ports/wire.ts";
 import { isPageOrigin } from "../origins/origin.ts";
-import { isProfile } from "../origins/profile.ts";
+import { isContainer } from "../origins/profile.ts";
 import { BROWSER_SCOPES, type BrowserWish, parseBrowser } from "./in_tabs.ts";
 import { CodedError } from "./codes.ts";
 import type { ToolDescriptor } from "./generated/messages.ts";
@@ -274,7 +274,7 @@ function tab(value: unknown): number {
 
 function profile(value: unknown): { profile?: string } {
   if (value === undefined) return {};
-  if (!isProfile(value)) throw wrong("profile", "the name of a container");
+  if (!isContainer(value)) throw wrong("profile", "the name of a container");
   return { profile: value };
 }
 

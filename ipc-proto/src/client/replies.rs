@@ -453,6 +453,11 @@ define_sent! {
         /// True if pushes come from now on.
         watching: bool,
     }
+    /// What the grants of pages in this browser name as their `profile`.
+    "host_name_profile" HostNameProfileResult {
+        /// The name, which stays.
+        profile: String,
+    }
     /// The person's answer is in the audit log.
     "host_note_consent" HostNoteConsentResult {
         /// Always true; a failure is an error.

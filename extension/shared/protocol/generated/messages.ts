@@ -801,6 +801,11 @@ export interface Requests {
     /** False ends them; true when absent. */
     watch?: boolean;
   };
+  /** Names the profile of the browser that an extension is in. The first browser that ever came is `default`, each other one `browser:ID`. */
+  host_name_profile: {
+    /** A random id that the extension keeps in its browser: 8 to 32 hexadecimal digits. */
+    id: string;
+  };
   /** Writes into the audit log how the person answered a question of an origin. It changes nothing else: `host_grant_permission` makes the grant. */
   host_note_consent: {
     /** The origin that asked. */
@@ -1846,6 +1851,11 @@ export interface Replies {
   host_watch: {
     /** True if pushes come from now on. */
     watching: boolean;
+  };
+  /** What the grants of pages in this browser name as their `profile`. */
+  host_name_profile: {
+    /** The name, which stays. */
+    profile: string;
   };
   /** The person's answer is in the audit log. */
   host_note_consent: {

@@ -204,6 +204,12 @@ define_requests! {
         /// False ends them; true when absent.
         watch: Option<bool>,
     }
+    /// Names the profile of the browser that an extension is in. The first browser that ever came is `default`, each other one
+    /// `browser:ID`.
+    "host_name_profile" HostNameProfile -> HostNameProfileResult {
+        /// A random id that the extension keeps in its browser: 8 to 32 hexadecimal digits.
+        id: String,
+    }
     /// Writes into the audit log how the person answered a question of an origin. It changes nothing else:
     /// `host_grant_permission` makes the grant.
     "host_note_consent" HostNoteConsent -> HostNoteConsentResult {
