@@ -20,6 +20,7 @@ pub mod observe;
 mod pages;
 pub mod router;
 pub mod runtimes;
+mod scripts;
 pub mod store;
 pub mod supervisor;
 pub mod traces;

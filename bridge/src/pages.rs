@@ -7,15 +7,14 @@
 //!
 //! Owns the directory of the fetched pages. Must never connect, keep a page, or log a word of one.
 
-use std::cell::Cell;
 use std::io::Read as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::rc::Rc;
 use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use harbor_home::files::{private_directory, regular_file};
+use harbor_home::files::regular_file;
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{ChatPart, SandboxSettings};
 use harbor_ipc_proto::codes::Code;
@@ -23,7 +22,7 @@ use harbor_ipc_proto::model::{MAX_IMAGE, picture_type};
 use harbor_policy::page_fetch::{LIMIT, MAX_TEXT, PAGE, PageFetch};
 
 use crate::host::start_failed;
-use crate::store::removal::remove_tree;
+use crate::store::workplaces::Workplaces;
 use crate::supervisor::Supervisor;
 
 /// Pages that can be fetched at once.
@@ -36,32 +35,15 @@ const END: Duration = LIMIT.saturating_add(Duration::from_secs(5));
 #[derive(Debug)]
 pub struct Pages {
     supervisor: Rc<Supervisor>,
-    /// How many are being fetched.
-    open: Rc<Cell<u32>>,
-    /// The number of the last one.
-    last: Cell<u64>,
-}
-
-/// A place for a page. It is removed with all that is in it.
-struct PagePlace {
-    root: PathBuf,
-    open: Rc<Cell<u32>>,
-}
-
-impl Drop for PagePlace {
-    fn drop(&mut self) {
-        self.open.set(self.open.get().saturating_sub(1));
-        let root = std::mem::take(&mut self.root);
-        // What cannot be removed now is before the next page.
-        tokio::task::spawn_blocking(move || remove_tree(&root));
-    }
+    places: Workplaces,
 }
 
 impl Pages {
     /// Pages that this supervisor's programs fetch.
     #[must_use]
     pub fn new(supervisor: Rc<Supervisor>) -> Self {
-        Self { supervisor, open: Rc::default(), last: Cell::default() }
+        let places = Workplaces::new(supervisor.pages_directory(), "page", MOST);
+        Self { supervisor, places }
     }
 
     /// Fetches one; gives the part of a message that it becomes. Dropping this ends it.
@@ -69,10 +51,11 @@ impl Pages {
     /// # Errors
     /// Why it is not there.
     pub async fn fetch(&self, page: &PageFetch) -> Result<ChatPart, ErrorBody> {
-        let (name, place) = self.place().await?;
+        let place = self.places.take("pages are being fetched already; wait until one is there").await?;
         let data = place.root.join("data");
         let args = page.command(&data.to_string_lossy()).into_iter().skip(1).collect();
-        let server = self.supervisor.fetcher(&name, args, place.root.clone(), SandboxSettings::default());
+        let server =
+            self.supervisor.fetcher(&place.name, args, place.root.clone(), SandboxSettings::default());
         let server = server.ok_or_else(|| internal("a page got a name that none can have"))?;
         let fetched = server.fetch_aside(END, |_| ()).await;
         let fetched = fetched.map_err(|error| start_failed(server.id(), &error))?;
@@ -81,31 +64,6 @@ impl Pages {
         let bytes =
             bytes.ok().and_then(Result::ok).ok_or_else(|| internal("a page that came cannot be read"))?;
         part_of(page.title(), bytes).ok_or_else(|| unfetched(page, "its fetcher wrote what is no page"))
-    }
-
-    async fn place(&self) -> Result<(String, PagePlace), ErrorBody> {
-        if self.open.get() >= MOST {
-            let why = format!("{MOST} pages are being fetched already; wait until one is there");
-            return Err(ErrorBody::new(Code::RateLimited, why));
-        }
-        let (all, is_alone) = (self.supervisor.pages_directory(), self.open.get() == 0);
-        self.last.set(self.last.get() + 1);
-        self.open.set(self.open.get() + 1);
-        let name = format!("page-{}", self.last.get());
-        let place = PagePlace { root: all.join(&name), open: self.open.clone() };
-        let root = place.root.clone();
-        let prepared = tokio::task::spawn_blocking(move || {
-            if is_alone {
-                // A bridge that was killed has left something.
-                let _ = remove_tree(&all);
-            }
-            [all, root].iter().try_for_each(|directory| private_directory(directory))
-        });
-        match prepared.await {
-            Ok(Ok(())) => Ok((name, place)),
-            Ok(Err(error)) => Err(internal(format!("could not {error}"))),
-            Err(_) => Err(internal("the work on the disk was given up")),
-        }
     }
 }
 

@@ -16,7 +16,7 @@ type OfProfiles = { [T in keyof Requests]: "profile" extends keyof Requests[T] ?
 const OF_PROFILES: { [type in OfProfiles]: "named" | "needed" } = {
   ...({ host_grant_permission: "named", host_revoke_permission: "named", host_check_permission: "named", host_begin_page_act: "named", host_get_permissions: "needed" } as const),
   ...({ host_expire_tab_grants: "needed", host_list_all_permissions: "needed", host_get_stats: "named", host_note_consent: "named" } as const),
-  ...({ host_list_tools: "named", host_list_servers: "named", host_list_offers: "named", host_call_tool: "named" } as const),
+  ...({ host_list_tools: "named", host_list_servers: "named", host_list_offers: "named", host_call_tool: "named", host_run_script: "named" } as const),
   ...({ host_create_run: "named", host_end_run: "named", host_get_run: "named", run_start: "named" } as const),
   ...({ host_llm_chat: "named", host_llm_list_models: "named" } as const),
   ...({ session_create: "named", session_get: "named", session_list: "named", session_end: "named" } as const),

@@ -240,6 +240,12 @@ impl Paths {
         self.work.join("models")
     }
 
+    /// Scripts that run once.
+    #[must_use]
+    pub fn scripts(&self) -> PathBuf {
+        self.work.join("scripts")
+    }
+
     /// Pages that are being fetched for a message.
     #[must_use]
     pub fn pages(&self) -> PathBuf {

@@ -35,6 +35,14 @@ pub fn found(tools: &[Listed], query: &str) -> String {
     result(&meta::found(&index, |at| read[at].findable(), query))
 }
 
+/// The places of the tools that fit these words, the best first.
+pub fn best(tools: &[Listed], query: &str) -> Vec<usize> {
+    let (places, read): (Vec<_>, Vec<_>) =
+        tools.iter().enumerate().filter_map(|(at, tool)| Some((at, FoundTool::of(tool)?))).unzip();
+    let index = ToolIndex::of(read.iter().map(FoundTool::ranked));
+    index.search(query, tools.len()).into_iter().filter_map(|at| places.get(at).copied()).collect()
+}
+
 /// A tool as it is searched in.
 struct FoundTool<'a> {
     name: &'a str,
@@ -64,12 +72,8 @@ impl<'a> FoundTool<'a> {
     }
 }
 
-/// The result of a description. None if there is no such tool.
-pub fn described(tools: &[Listed], name: &str) -> Option<String> {
-    tools.iter().find(|tool| tool.cursor == name).map(|tool| result(&tool.json))
-}
-
-fn result(said: &str) -> String {
+/// A result that is this text.
+pub fn result(said: &str) -> String {
     let mut out = b"{\"content\":[{\"type\":\"text\",\"text\":".to_vec();
     put_str(&mut out, said);
     out.extend_from_slice(b"}]}");
@@ -105,13 +109,6 @@ mod tests {
         assert!(said(&found(&tools, " Text fs ")).starts_with("fs__write: Puts text into a FILE."));
         assert_eq!(said(&found(&tools, "")).lines().count(), 3);
         assert!(said(&found(&tools, "nothing like it")).contains("3 tools in all"));
-    }
-
-    #[test]
-    fn a_description_is_the_tool_as_it_is_listed() {
-        let tools = [tool("a__b", "what it does")];
-        assert_eq!(said(&described(&tools, "a__b").unwrap()), tools[0].json);
-        assert_eq!(described(&tools, "a__c"), None);
     }
 
     #[test]

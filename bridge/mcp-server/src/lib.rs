@@ -9,6 +9,7 @@
 //! Owns which of them is wanted. Must never write anything to stdout but the protocol, or decide what a
 //! message means: the machine does.
 
+mod code;
 mod directory;
 mod driver;
 mod http;
@@ -16,6 +17,7 @@ mod lazy;
 mod line;
 mod machine;
 mod names;
+mod offering;
 mod questions;
 mod stdio;
 mod target;
@@ -33,6 +35,7 @@ use self::machine::Machine;
 
 pub use self::http::{Http, tokens};
 pub use self::names::called;
+pub use self::offering::Offering;
 
 /// The AI client that is served, and how.
 #[derive(Debug)]
@@ -41,8 +44,8 @@ pub struct Wanted<'a> {
     pub client: &'a str,
     /// The tools that it gets. All of them if absent.
     pub only: Option<Allowlist>,
-    /// True if three tools, which find and call others, stand for all.
-    pub lazy: bool,
+    /// In which way it gets them.
+    pub offering: Offering,
     /// The id of an earlier browser session of this client, to be resumed.
     pub browser_session: Option<&'a str>,
     /// HTTP, for clients that do not come on stdin and stdout.
@@ -55,11 +58,11 @@ pub struct Wanted<'a> {
 /// When stdout or the address cannot be used.
 pub fn serve(wanted: Wanted<'_>, paths: &Paths) -> Result<(), Failure> {
     memory::return_large_blocks();
-    let Wanted { client, only, lazy, browser_session, http } = wanted;
+    let Wanted { client, only, offering, browser_session, http } = wanted;
     match http {
-        Some(http) => http::serve(http, only, lazy, paths),
+        Some(http) => http::serve(http, only, offering, paths),
         None => {
-            let machine = Machine::new(only, lazy).going_on_with(browser_session);
+            let machine = Machine::new(only, offering).going_on_with(browser_session);
             stdio::serve(client, machine, paths)
         }
     }

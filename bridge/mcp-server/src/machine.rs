@@ -33,6 +33,7 @@ use harbor_policy::tool_name::Allowlist;
 
 use super::directory::Directory;
 use super::line::{self, INVALID_REQUEST, Line};
+use super::offering::Offering;
 use super::questions::{Ending, Questions};
 use super::target::Target;
 use super::want::{Open, Want};
@@ -69,8 +70,7 @@ enum Link {
 #[derive(Debug)]
 pub struct Machine {
     only: Option<Allowlist>,
-    /// True if three tools stand for all.
-    lazy: bool,
+    offering: Offering,
     /// The browser session that the client resumes.
     browser_session: Option<String>,
     /// The identity of this Harbor.
@@ -106,11 +106,11 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// A machine that lists and lets through these tools only; if lazy, by three tools that stand for all.
-    pub fn new(only: Option<Allowlist>, lazy: bool) -> Self {
+    /// A machine that lists and lets through these tools only, and offers them so.
+    pub fn new(only: Option<Allowlist>, offering: Offering) -> Self {
         Self {
             only,
-            lazy,
+            offering,
             browser_session: None,
             own: String::new(),
             is_harbor: false,

@@ -1,7 +1,7 @@
 //! The target of a name or an address that an AI client gives.
 
 /// A server, and its own name for the target.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Target {
     pub server: String,
     pub name: String,

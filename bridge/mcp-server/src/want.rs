@@ -13,8 +13,8 @@ use harbor_client::errors::Failure;
 use harbor_client::id::server_id;
 use harbor_ipc_proto::client::answer::Heard;
 use harbor_ipc_proto::client::{
-    HostCallTool, HostCallToolResult, McpComplete, McpCompleteResult, McpGetPrompt, McpGetPromptResult,
-    McpReadResource, McpReadResourceResult, McpSubscribeResource, Request,
+    HostCallTool, HostCallToolResult, HostRunScript, HostRunScriptResult, McpComplete, McpCompleteResult,
+    McpGetPrompt, McpGetPromptResult, McpReadResource, McpReadResourceResult, McpSubscribeResource, Request,
 };
 use harbor_ipc_proto::field::{FieldError, JsonObject};
 use harbor_ipc_proto::json::{Fields, Json};
@@ -47,7 +47,7 @@ pub struct Open {
 pub enum Step {
     /// The first of these lists.
     Look(Vec<McpList>),
-    /// The server's answer.
+    /// The server's answer. A script has no target.
     Ask(Target),
 }
 
@@ -68,6 +68,11 @@ pub enum Want {
     Search(String),
     /// The description of a tool.
     Describe(String),
+    /// The answer of a script, which may call these tools; all of the client's when absent.
+    Script {
+        script: String,
+        only: Option<Vec<String>>,
+    },
 }
 
 /// A tool call.
@@ -105,7 +110,7 @@ impl Open {
 
     /// True if it may have had effects by now: then it must not be sent again.
     pub fn may_have_acted(&self) -> bool {
-        matches!((&self.want, &self.step), (Want::Call(_), Step::Ask(_)))
+        matches!((&self.want, &self.step), (Want::Call(_) | Want::Script { .. }, Step::Ask(_)))
     }
 }
 
@@ -149,6 +154,7 @@ impl Want {
             Self::List(kind, _) => vec![*kind],
             Self::Call(_) | Self::Search(_) | Self::Describe(_) => vec![McpList::Tools],
             Self::Prompt(..) => vec![McpList::Prompts],
+            Self::Script { .. } => Vec::new(),
             Self::Complete(complete) if complete.of_prompt => vec![McpList::Prompts],
             // What tools show themselves by need not be in a list of resources.
             Self::Read(uri) if uri.starts_with(APP) => {
@@ -162,7 +168,7 @@ impl Want {
 
     /// True if the client takes it for a tool call: a failure is then a result that says so.
     pub fn is_tool_call(&self) -> bool {
-        matches!(self, Self::Call(_) | Self::Search(_) | Self::Describe(_))
+        matches!(self, Self::Call(_) | Self::Search(_) | Self::Describe(_) | Self::Script { .. })
     }
 
     /// The client's part of the bridge's answer.
@@ -178,6 +184,7 @@ impl Want {
                     None => result,
                 }
             }
+            Self::Script { .. } => answer.read::<HostRunScriptResult>()?.result,
             Self::Prompt(..) => answer.read::<McpGetPromptResult>()?.prompt,
             Self::Read(_) => answer.read::<McpReadResourceResult>()?.resource,
             Self::Complete(_) => answer.read::<McpCompleteResult>()?.result,
@@ -202,6 +209,14 @@ impl Want {
                 run_id: None,
                 progress: Some(call.token.is_some()),
                 answers,
+            }
+            .into(),
+            Self::Script { script, only } => HostRunScript {
+                origin: None,
+                profile: None,
+                tab_id: None,
+                script: script.clone(),
+                only: only.clone(),
             }
             .into(),
             Self::Prompt(_, arguments) => McpGetPrompt {

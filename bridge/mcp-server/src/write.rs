@@ -12,6 +12,8 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::offering::Offering;
+
 /// The revisions with `initialize`, newest first.
 pub const LEGACY: &[&str] = &["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
 
@@ -31,6 +33,9 @@ const INSTRUCTIONS: &str = "The tools, prompts and resources of several MCP serv
 
 const LAZY: &str =
     " To find a tool, use search_tools; describe_tool gives its parameters, and call_tool calls it.";
+
+const CODE: &str =
+    " To use tools, search for them with search_tools, and write a script that calls them for run_script.";
 
 /// The member in which a modern result names its kind.
 const RESULT_TYPE: &str = "resultType";
@@ -76,23 +81,31 @@ pub fn notification(method: &str, params: Option<&str>) -> Vec<u8> {
     out
 }
 
+fn instructions(offering: Offering) -> &'static str {
+    match offering {
+        Offering::All => "",
+        Offering::Lazy => LAZY,
+        Offering::Code => CODE,
+    }
+}
+
 /// The result of `initialize`, for a client that asked for this revision.
-pub fn initialized(asked: Option<&str>, lazy: bool) -> String {
+pub fn initialized(asked: Option<&str>, offering: Offering) -> String {
     let version = LEGACY.iter().find(|known| asked == Some(**known)).unwrap_or(&LEGACY[0]);
     format!(
         "{{\"protocolVersion\":\"{version}\",\"capabilities\":{{{OFFERS},\"logging\":{{}}}},\
          \"serverInfo\":{SERVER_INFO},\"instructions\":\"{INSTRUCTIONS}{}\"}}",
-        if lazy { LAZY } else { "" }
+        instructions(offering)
     )
 }
 
 /// The result of `server/discover`.
-pub fn discovered(lazy: bool) -> String {
+pub fn discovered(offering: Offering) -> String {
     format!(
         "{{\"resultType\":\"complete\",\"supportedVersions\":[\"{MODERN}\"],\"capabilities\":{{{OFFERS}}},\
          \"instructions\":\"{INSTRUCTIONS}{}\",\"ttlMs\":0,\"cacheScope\":\"private\",\
          \"_meta\":{{\"io.modelcontextprotocol/serverInfo\":{SERVER_INFO}}}}}",
-        if lazy { LAZY } else { "" }
+        instructions(offering)
     )
 }
 
@@ -381,10 +394,10 @@ mod tests {
             (Some(MODERN), LEGACY[0]),
             (None, LEGACY[0]),
         ] {
-            let result: Value = serde_json::from_str(&initialized(asked, true)).unwrap();
+            let result: Value = serde_json::from_str(&initialized(asked, Offering::Lazy)).unwrap();
             assert_eq!(result["protocolVersion"], answered, "{asked:?}");
         }
-        let discovered: Value = serde_json::from_str(&discovered(false)).unwrap();
+        let discovered: Value = serde_json::from_str(&discovered(Offering::All)).unwrap();
         assert_eq!(discovered["supportedVersions"], serde_json::json!([MODERN]));
     }
 }

@@ -53,6 +53,7 @@ const TABLE: &[(&str, AllowedSender)] = &[
     // Most of what comes.
     ("mcp_call_tool", AllowedSender::Owner),
     ("host_call_tool", AllowedSender::Everybody),
+    ("host_run_script", AllowedSender::Everybody),
     ("hello", AllowedSender::Everybody),
     ("ping", AllowedSender::Everybody),
     ("cancel", AllowedSender::Everybody),

@@ -9,6 +9,7 @@
 //! ([`ranking`]). Must never let one bad
 //! tool spoil a request. Must never pass on a description that has characters which a model would not take for text.
 
+pub mod declaration;
 pub mod meta;
 pub mod names;
 pub mod ranking;

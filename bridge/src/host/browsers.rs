@@ -19,7 +19,9 @@ impl Host {
         match self.first_browser.is(id).await {
             Ok(true) => Ok(DEFAULT_PROFILE.into()),
             Ok(false) => Ok(name),
-            Err(error) => Err(ErrorBody::new(Code::Internal, format!("{error}; nothing was done for a page"))),
+            Err(error) => {
+                Err(ErrorBody::new(Code::Internal, format!("{error}; nothing was done for a page")))
+            }
         }
     }
 }

@@ -26,6 +26,9 @@ const METHODS: &[(&str, &str)] = &[(sampling::METHOD, "sampling"), (FORM, "elici
 const MOST_FORMS: u32 = 16;
 const FORM: &str = "elicitation/create";
 
+/// The calls of a script, which asks whoever runs it. No server may: a client that is a server, too, has no such method.
+const SCRIPT: &str = "tools/call";
+
 /// JSON-RPC's number for what the client did not want, in MCP.
 pub const REJECTED: i64 = -1;
 
@@ -58,6 +61,13 @@ impl Answerer {
             forms: Rc::default(),
             model: None,
         })
+    }
+
+    /// An answerer for the calls of tools that a script makes.
+    #[must_use]
+    pub fn of_script(on_call: impl Fn(Question) + 'static) -> Self {
+        let on_question = Rc::new(on_call);
+        Self { capabilities: None, methods: [SCRIPT].into(), on_question, forms: Rc::default(), model: None }
     }
 
     /// A party for which `model` answers what a server asks of a model, unless the party does so itself.

@@ -22,6 +22,7 @@ use super::pending_reply::PendingReply;
 use super::progress_reporter::progress_to;
 use super::questions::answerer_of;
 use super::reply::{Handled, reply};
+use super::scripts;
 use crate::host::asker::Caller;
 use crate::host::{AskedTime, Consenting, ToolAnswer, ToolCall};
 use crate::link::Audience;
@@ -31,6 +32,7 @@ pub(super) fn begin(pending: PendingReply, pass: Pass, request: CallRequest) {
     match request {
         CallRequest::McpCallTool(message) => mcp(pending, pass, message),
         CallRequest::HostCallTool(message) => host(pending, message),
+        CallRequest::HostRunScript(message) => scripts::run(pending, message),
     }
 }
 

@@ -47,6 +47,7 @@ mod refusals;
 mod reply;
 pub mod sampling;
 mod sandbox;
+mod scripts;
 mod secret_store;
 mod servers;
 mod session;

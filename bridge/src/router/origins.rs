@@ -9,7 +9,8 @@ use harbor_ipc_proto::client::{
     HostCreateRun, HostCreateRunResult, HostEndRun, HostEndRunResult, HostGetAudit, HostGetAuditResult,
     HostGetRun, HostGetRunResult, HostGetStats, HostGetStatsResult, HostListOffers, HostListOffersResult,
     HostListServers, HostListServersResult, HostListToolChanges, HostListToolChangesResult, HostListTools,
-    HostListToolsResult, HostNameProfile, HostNameProfileResult, HostNoteConsent, HostNoteConsentResult, HostWatch, HostWatchResult,
+    HostListToolsResult, HostNameProfile, HostNameProfileResult, HostNoteConsent, HostNoteConsentResult,
+    HostWatch, HostWatchResult,
 };
 use harbor_ipc_proto::json::Json;
 
@@ -97,7 +98,8 @@ pub(super) fn watch(client: &Client, message: &HostWatch) -> Handled {
 }
 
 pub(super) async fn name_profile(router: &Router, message: HostNameProfile) -> Handled {
-    let is_id = (8..=32).contains(&message.id.len()) && message.id.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let is_id =
+        (8..=32).contains(&message.id.len()) && message.id.bytes().all(|byte| byte.is_ascii_hexdigit());
     if !is_id {
         return Err(invalid("id", "8 to 32 hexadecimal digits"));
     }

@@ -10,8 +10,9 @@ use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{
     ApprovalsList, ApprovalsWatch, Attach, Cancel, GetConfig, GetDefinition, GetMetrics, GetSandbox,
     GetServerStatus, Health, Hello, HostGetPermissions, HostGetStats, HostListAllPermissions,
-    HostListServers, HostListToolChanges, HostNameProfile, HostWatch, ListInstalled, ListServers, ListSources, LlmGetActive,
-    LlmListBudgets, LlmListProviders, Ping, Shutdown, Status, SubscribeStatus, WatchServers,
+    HostListServers, HostListToolChanges, HostNameProfile, HostWatch, ListInstalled, ListServers,
+    ListSources, LlmGetActive, LlmListBudgets, LlmListProviders, Ping, Shutdown, Status, SubscribeStatus,
+    WatchServers,
 };
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::field::Message as _;

@@ -21,6 +21,7 @@ use crate::host::Host;
 use crate::install::Installations;
 use crate::models::Models;
 use crate::pages::Pages;
+use crate::scripts::Scripts;
 use crate::store::audit::AuditRecord;
 use crate::supervisor::Supervisor;
 
@@ -39,6 +40,7 @@ pub struct Router {
     pub agent: Rc<Agent>,
     pub(super) browsers: Rc<Browsers>,
     pub(super) pages: Pages,
+    pub(super) scripts: Scripts,
     pub(super) installs: Rc<Installations>,
     /// Authorizations that wait for the person.
     pub(super) flows: Flows,
@@ -64,6 +66,7 @@ impl Router {
         Rc::new(Self {
             browsers: Browsers::new(host.clone(), supervisor.secrets().clone()),
             pages: Pages::new(supervisor.clone()),
+            scripts: Scripts::new(host.clone(), supervisor.clone()),
             supervisor,
             host,
             catalog,

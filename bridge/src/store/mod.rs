@@ -35,6 +35,7 @@ pub mod server_logs;
 pub mod sessions;
 mod sums;
 pub mod worker;
+pub mod workplaces;
 pub mod written_places;
 
 use std::fs::File;

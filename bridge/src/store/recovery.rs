@@ -42,8 +42,9 @@ use super::locks::files::LockFiles;
 use super::program_rows::ProgramRow;
 use super::programs;
 use super::{
-    StoreError, beginning_with, beside, consent, definition_table, definitions, failed, first_browser, free_name, grants,
-    locks, met_clients, models, pins, private_directory, sums, sync_directory, write_durably, written_places,
+    StoreError, beginning_with, beside, consent, definition_table, definitions, failed, first_browser,
+    free_name, grants, locks, met_clients, models, pins, private_directory, sums, sync_directory,
+    write_durably, written_places,
 };
 
 /// The part between the database's name and the time, in the name of a directory that holds a lost database.

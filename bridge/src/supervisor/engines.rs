@@ -5,10 +5,12 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::rc::Rc;
+use std::time::Duration;
 
-use harbor_ipc_proto::client::{SandboxSettings, Supervision};
+use harbor_ipc_proto::client::{NetworkKind, SandboxSettings, Supervision};
 use harbor_ipc_proto::secret::Secret;
 use harbor_ipc_proto::server_id::ServerId;
+use harbor_policy::program::JS_RUNNER;
 
 use super::Supervisor;
 use super::server::{EngineOf, Server};
@@ -32,25 +34,27 @@ impl Supervisor {
         root: PathBuf,
         sandbox: SandboxSettings,
     ) -> Option<Rc<Server>> {
-        let definition = Definition {
-            command: self.runners.executables.fetcher().to_string_lossy().into_owned(),
-            args,
-            env: BTreeMap::new(),
-            cwd: None,
-            label: None,
-            roots: Vec::new(),
-            supervision: Supervision::default(),
-            as_is: true,
-            sandbox,
-            secrets: Vec::new(),
-            remote: None,
-            image: None,
-            script: None,
-            install_env: BTreeMap::new(),
-            with: Vec::new(),
-        };
+        let command = self.runners.executables.fetcher().to_string_lossy().into_owned();
+        let definition = Definition { sandbox, ..own_program(command, args) };
         let of = EngineOf { root, models: None, key: Secret::default(), launched: Rc::new(|_| ()) };
         self.engine(name, definition, of)
+    }
+
+    /// A script that runs once, as [`Server::run_code`] runs it, below this directory: with this text, and no network.
+    #[must_use]
+    pub fn script(&self, name: &str, text: String, busy: Duration, root: PathBuf) -> Option<Rc<Server>> {
+        let args = vec!["/code.js".into(), "--busy".into(), busy.as_secs().to_string()];
+        let sandbox = SandboxSettings { network: Some(NetworkKind::None), ..SandboxSettings::default() };
+        let definition =
+            Definition { sandbox, script: Some(text), ..own_program(JS_RUNNER.to_owned(), args) };
+        let of = EngineOf { root, models: None, key: Secret::default(), launched: Rc::new(|_| ()) };
+        self.engine(name, definition, of)
+    }
+
+    /// The directory of scripts that run once.
+    #[must_use]
+    pub fn scripts_directory(&self) -> PathBuf {
+        self.runners.shared.paths.scripts()
     }
 
     /// The directory of pages that are being fetched.
@@ -69,5 +73,26 @@ impl Supervisor {
     #[must_use]
     pub fn models_directory(&self) -> PathBuf {
         self.runners.shared.paths.models()
+    }
+}
+
+/// The definition of a program of Harbor's own.
+fn own_program(command: String, args: Vec<String>) -> Definition {
+    Definition {
+        command,
+        args,
+        env: BTreeMap::new(),
+        cwd: None,
+        label: None,
+        roots: Vec::new(),
+        supervision: Supervision::default(),
+        as_is: true,
+        sandbox: SandboxSettings::default(),
+        secrets: Vec::new(),
+        remote: None,
+        image: None,
+        script: None,
+        install_env: BTreeMap::new(),
+        with: Vec::new(),
     }
 }

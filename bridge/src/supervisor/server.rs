@@ -11,6 +11,7 @@
 mod authorizing;
 mod call_remarks;
 mod calling;
+mod code;
 mod confining;
 mod container;
 mod driving;

@@ -414,6 +414,13 @@ define_sent! {
         /// The server and tool that the result comes from.
         provenance: Provenance,
     }
+    /// The script has ended.
+    "host_run_script" HostRunScriptResult {
+        /// MCP's CallToolResult: what the script returned, behind what it wrote to its console; with `isError` if it failed.
+        result: Json,
+        /// How many calls of tools it made.
+        calls: u32,
+    }
     /// The run has begun.
     "host_create_run" HostCreateRunResult {
         /// Its id.

@@ -89,7 +89,7 @@ macro_rules! join {
 
 define_category! {
     /// A call of a tool. It may take long, and is written down before it begins.
-    CallRequest: McpCallTool, HostCallTool,
+    CallRequest: McpCallTool, HostCallTool, HostRunScript,
 }
 
 join! {

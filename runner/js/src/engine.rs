@@ -21,7 +21,7 @@ use crate::ending::Ending;
 use crate::event_loop::{self, Hooks};
 use crate::globals::{Host, native};
 use crate::options::Options;
-use crate::pieces::{self, MODULE, MODULE_SOURCE};
+use crate::pieces;
 use crate::stretch::Stretch;
 
 /// Bytes of the machine's stack that a script may use.
@@ -97,7 +97,7 @@ fn tracker(rejections: Rejections) -> RejectionTracker {
     })
 }
 
-/// Finds the one module that scripts may import.
+/// Finds the modules that scripts may import.
 struct Only {
     is_declared: Rc<Cell<bool>>,
 }
@@ -111,7 +111,7 @@ impl Resolver for Only {
         _: Option<ImportAttributes<'js>>,
     ) -> Result<String> {
         let why = match (self.is_declared.get(), name) {
-            (false, MODULE) => return Ok(name.to_owned()),
+            (false, _) if pieces::module(name).is_some() => return Ok(name.to_owned()),
             (true, _) => {
                 "import() does not exist here; use an import statement at the beginning of the script"
             }
@@ -121,7 +121,7 @@ impl Resolver for Only {
     }
 }
 
-/// Loads that module.
+/// Loads those modules.
 struct Own;
 
 impl Loader for Own {
@@ -131,6 +131,7 @@ impl Loader for Own {
         name: &str,
         _: Option<ImportAttributes<'js>>,
     ) -> Result<Module<'js, Declared>> {
-        Module::declare(ctx.clone(), name, MODULE_SOURCE)
+        let source = pieces::module(name).ok_or_else(|| Error::new_loading(name))?;
+        Module::declare(ctx.clone(), name, source)
     }
 }

@@ -5,11 +5,14 @@
 use rquickjs::context::EvalOptions;
 use rquickjs::{Ctx, Exception, Function, Result};
 
-/// The module that scripts import.
-pub(crate) const MODULE: &str = "harbor:mcp";
+/// The modules that scripts import, with their sources: a server's, and that of a script which Harbor runs once.
+const MODULES: [(&str, &str); 2] =
+    [("harbor:mcp", include_str!("js/mcp.js")), ("harbor:code", include_str!("js/code.js"))];
 
-/// Its source.
-pub(crate) const MODULE_SOURCE: &str = include_str!("js/mcp.js");
+/// The source of a module that scripts may import.
+pub(crate) fn module(wanted: &str) -> Option<&'static str> {
+    MODULES.iter().find(|(name, _)| *name == wanted).map(|(_, source)| *source)
+}
 
 /// The source of the globals that every script has.
 pub(crate) const CORE: &str = include_str!("js/core.js");

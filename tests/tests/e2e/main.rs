@@ -83,6 +83,7 @@ mod restarts;
 mod rmcp;
 mod runtimes;
 mod sampling;
+mod scripts;
 mod secrets;
 mod service;
 mod shutdown;

@@ -19,6 +19,7 @@ const ROOMS: &[(&str, u32)] = &[
     ("browser", 5),
     ("install", 5),
     ("pages", 5),
+    ("scripts", 5),
     ("check", 4),
     ("host", 4),
     ("catalog", 4),

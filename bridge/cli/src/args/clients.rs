@@ -33,6 +33,9 @@ pub struct Install {
     /// Offer three tools (search, describe, call) instead of all tools
     #[arg(long)]
     pub lazy: bool,
+    /// Offer three tools (search, describe, run_script) instead of all tools: a script calls many tools at once
+    #[arg(long, conflicts_with = "lazy")]
+    pub code: bool,
     /// This configuration file instead of the client's usual one
     #[arg(long, value_name = "PATH", value_parser = path(), value_hint = ValueHint::FilePath)]
     pub file: Option<PathBuf>,

@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 
 use clap::{Args, Subcommand};
+use harbor_mcp_server::Offering;
 use harbor_policy::origin::Origin;
 
 use super::clients::{Install, Uninstall};
@@ -27,8 +28,8 @@ pub struct Mcp {
     pub client: String,
     /// The tools that it gets; all when empty.
     pub only: Vec<String>,
-    /// True if three tools, which find and call others, stand for all.
-    pub lazy: bool,
+    /// In which way it gets them.
+    pub offering: Offering,
     /// The session in a browser that it goes on with.
     pub browser_session: Option<String>,
     /// HTTP, for clients that do not come on stdin and stdout.
@@ -69,6 +70,9 @@ struct ServeOptions {
     /// Offer three tools (search, describe, call) instead of all tools
     #[arg(long)]
     lazy: bool,
+    /// Offer three tools (search, describe, run_script) instead of all tools: a script calls many tools at once
+    #[arg(long, conflicts_with = "lazy")]
+    code: bool,
     /// Go on with this earlier browser session of the client, within 5 minutes of its end (the tool browser_session tells the id)
     #[arg(long, value_name = "ID", conflicts_with = "http")]
     browser_session: Option<String>,
@@ -100,8 +104,13 @@ impl Mcp {
     fn read(options: ServeOptions) -> Result<Self, String> {
         let http = options.http.map(|listen| Http { listen, origins: options.allow_origin });
         let client = options.client.unwrap_or_else(|| NAMELESS.to_owned());
-        let ServeOptions { only, lazy, browser_session, .. } = options;
-        Ok(Self { client, only, lazy, browser_session, http })
+        let ServeOptions { only, lazy, code, browser_session, .. } = options;
+        let offering = match (lazy, code) {
+            (true, _) => Offering::Lazy,
+            (_, true) => Offering::Code,
+            _ => Offering::All,
+        };
+        Ok(Self { client, only, offering, browser_session, http })
     }
 }
 

@@ -40,6 +40,10 @@ use crate::args::{Install, Uninstall};
 use crate::client::Client;
 use crate::screen::Screen;
 
+/// The options of `harbor mcp` that say how tools are offered.
+const LAZY: &str = "--lazy";
+const CODE: &str = "--code";
+
 fn chosen(client: &AiClient, file: Option<&PathBuf>) -> Result<PathBuf, Failure> {
     file.map_or_else(|| place(client), |file| Ok(file.clone()))
 }
@@ -138,9 +142,10 @@ fn install_one(
         entry.command = "harbor".to_owned();
         entry.env.clear();
     }
-    let is_lazy = earlier.others.iter().any(|word| word == "--lazy");
-    entry.args.extend((wanted.lazy && !is_lazy).then(|| "--lazy".to_owned()));
-    entry.args.extend(earlier.others.iter().cloned());
+    let offering = [(wanted.lazy, LAZY), (wanted.code, CODE)].into_iter().find(|(is_wanted, _)| *is_wanted);
+    entry.args.extend(offering.map(|(_, word)| word.to_owned()));
+    let stays = |word: &&String| offering.is_none() || ![LAZY, CODE].contains(&word.as_str());
+    entry.args.extend(earlier.others.iter().filter(stays).cloned());
     if old.is_some_and(|old| !is_ours(old)) && !wanted.replace {
         return Err(failed(
             &found.path,

@@ -33,7 +33,7 @@ pub fn serve(wanted: &Mcp, paths: &Paths) -> Result<(), Failure> {
     let only = only.map_err(|wrong| Failure::Usage(wrong.to_string()))?;
     let http = wanted.http.as_ref().map(|http| Http { listen: http.listen, origins: &http.origins });
     let browser_session = wanted.browser_session.as_deref();
-    let wanted = Wanted { client: &wanted.client, only, lazy: wanted.lazy, browser_session, http };
+    let wanted = Wanted { client: &wanted.client, only, offering: wanted.offering, browser_session, http };
     harbor_mcp_server::serve(wanted, paths)
 }
 

@@ -30,6 +30,7 @@ use super::places::Places;
 use super::server::{PATH, Server, WRONG_TOKENS};
 use super::sessions::{Sessions, Works};
 use super::tokens::Tokens;
+use crate::offering::Offering;
 
 /// The time limit for a request's head, and for a connection without one.
 const HEAD_LIMIT: Duration = Duration::from_secs(5);
@@ -59,10 +60,15 @@ pub struct Http<'a> {
 }
 
 /// Serves until SIGTERM or SIGINT.
-pub fn serve(http: Http<'_>, only: Option<Allowlist>, lazy: bool, paths: &Paths) -> Result<(), Failure> {
+pub fn serve(
+    http: Http<'_>,
+    only: Option<Allowlist>,
+    offering: Offering,
+    paths: &Paths,
+) -> Result<(), Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Failure::Io("begin", error))?;
-    let works = Works { paths: paths.clone(), only, lazy };
+    let works = Works { paths: paths.clone(), only, offering };
     let served = runtime.block_on(listen(http, works));
     runtime.shutdown_background();
     served

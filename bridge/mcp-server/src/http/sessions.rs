@@ -22,6 +22,7 @@ use super::routes::SharedRoutes;
 use super::tokens::Client;
 use crate::driver::{Driver, Lines};
 use crate::machine::Machine;
+use crate::offering::Offering;
 
 /// A session that was unused for this long has been forgotten by its client.
 const IDLE: Duration = Duration::from_secs(30 * 60);
@@ -40,13 +41,13 @@ const QUEUE: usize = 64;
 pub struct Works {
     pub paths: Paths,
     pub only: Option<Allowlist>,
-    pub lazy: bool,
+    pub offering: Offering,
 }
 
 impl Works {
     /// Starts a machine for this client; it ends when the way to it is dropped.
     pub fn start(&self, client: &Client, lines: impl Lines, dial: bool) -> std::io::Result<Sender<Body>> {
-        let machine = Machine::new(self.only.clone(), self.lazy).named(&random_token()?);
+        let machine = Machine::new(self.only.clone(), self.offering).named(&random_token()?);
         let named = (&*client.name, Some(client.token_id()));
         let driver = Driver::new(machine, named, &self.paths, lines);
         if dial {

@@ -14,11 +14,12 @@ use harbor_policy::tool_name::{Allowlist, EVERY};
 
 use super::super::directory::{Listed, McpList, Page, page};
 use super::super::line::{INVALID_PARAMS, NO_RESOURCE, REFUSED};
+use super::super::offering::Offering;
 use super::super::questions::{self, Ending};
 use super::super::target::Target;
 use super::super::want::{Call, Open, Step, Want};
 use super::super::watches::Change;
-use super::super::{lazy, write};
+use super::super::{code, lazy, write};
 use super::{Link, Machine, OWN, Out};
 
 /// The message about a wrong `--browser-session`.
@@ -213,8 +214,14 @@ impl Machine {
                     None,
                 ),
             },
-            Want::Search(query) => Ending::Result(completed(&open, &lazy::found(items, query))),
-            Want::Describe(name) => match lazy::described(items, name) {
+            Want::Search(query) => {
+                let found = match self.offering {
+                    Offering::Code => code::found(items, &self.directory.tools, query),
+                    _ => lazy::found(items, query),
+                };
+                Ending::Result(completed(&open, &found))
+            }
+            Want::Describe(name) => match code::described(items, &self.directory.tools, name) {
                 Some(result) => Ending::Result(completed(&open, &result)),
                 None => no_tool(name),
             },

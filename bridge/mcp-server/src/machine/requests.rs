@@ -7,14 +7,15 @@ use harbor_ipc_proto::json::Fields;
 use harbor_policy::limits::OPEN_PER_CLIENT;
 use harbor_policy::tool_name;
 
-use super::super::lazy;
 use super::super::line::{INVALID_PARAMS, INVALID_REQUEST, NO_METHOD, REFUSED, UNSUPPORTED_VERSION};
 use super::super::names::{Names, without_list};
+use super::super::offering::Offering;
 use super::super::questions::{Resumed, Then, capabilities, level};
 use super::super::target::Target;
 use super::super::uris::{Unknown, of_server};
 use super::super::want::{Open, Step, Want, text};
 use super::super::write::{self, MODERN};
+use super::super::{code, lazy};
 use super::{Link, Machine, Out};
 
 /// The member with which a request shows its revision where there was no `initialize`.
@@ -114,15 +115,16 @@ impl Machine {
                 self.greeted = true;
                 self.note_client(&fields, "clientInfo");
                 self.capabilities = capabilities(&fields, "capabilities");
-                let result = write::initialized(text(&fields, "protocolVersion").as_deref(), self.lazy);
+                let result = write::initialized(text(&fields, "protocolVersion").as_deref(), self.offering);
                 self.say(id, &result);
             }
             "ping" => self.say(id, "{}"),
-            "server/discover" => self.say(id, &write::discovered(self.lazy)),
+            "server/discover" => self.say(id, &write::discovered(self.offering)),
             "subscriptions/listen" if modern => self.listen(id, &fields),
             "resources/unsubscribe" => self.unsubscribe(id, &fields),
             "logging/setLevel" => self.set_level(id, &fields),
-            "tools/list" if self.lazy => self.list_lazily(id, modern),
+            "tools/list" if self.offering == Offering::Lazy => self.list_instead(lazy::TOOLS, id, modern),
+            "tools/list" if self.offering == Offering::Code => self.list_instead(code::TOOLS, id, modern),
             _ => match Want::read(method, &fields, &meta) {
                 Ok(Some(want)) => {
                     let answers = match modern {
@@ -137,8 +139,8 @@ impl Machine {
         }
     }
 
-    fn list_lazily(&mut self, id: &str, modern: bool) {
-        let result = format!("{{\"tools\":[{}]}}", lazy::TOOLS);
+    fn list_instead(&mut self, tools: &str, id: &str, modern: bool) {
+        let result = format!("{{\"tools\":[{tools}]}}");
         match modern {
             true => self.say(id, &write::complete(&result, true)),
             false => self.say(id, &result),
@@ -153,14 +155,16 @@ impl Machine {
         answers: Option<String>,
         fields: &Fields<'_>,
     ) {
-        let want = match want {
-            Want::Call(call) if self.lazy => match lazy::unpack(call.clone()) {
-                Ok(want) => want,
-                // Who knows a tool's own name may use it.
-                Err(None) => Want::Call(call),
-                Err(Some(why)) => return self.say_error(Some(id), INVALID_PARAMS, why),
-            },
-            want => want,
+        let unpacked = match (&want, self.offering) {
+            (Want::Call(call), Offering::Lazy) => lazy::unpack(call.clone()),
+            (Want::Call(call), Offering::Code) => code::unpack(call.clone(), self.only.as_ref()),
+            _ => Err(None),
+        };
+        let want = match unpacked {
+            Ok(want) => want,
+            // Who knows a tool's own name may use it.
+            Err(None) => want,
+            Err(Some(why)) => return self.say_error(Some(id), INVALID_PARAMS, why),
         };
         if modern {
             match self.questions.resume(&want, fields) {
@@ -178,6 +182,7 @@ impl Machine {
 
     pub(super) fn start(&mut self, id: Option<String>, modern: bool, want: Want, answers: Option<String>) {
         let step = match self.locate(&want) {
+            _ if matches!(want, Want::Script { .. }) => Step::Ask(Target::default()),
             Ok(target) if self.lets_through(&target, &want) => Step::Ask(target),
             _ => Step::Look(want.needs()),
         };
@@ -217,7 +222,9 @@ impl Machine {
             }
             Want::Complete(complete) => self.directory.uris.find_template(&complete.name),
             Want::Read(uri) | Want::Subscribe(uri) => self.directory.uris.find(uri),
-            Want::List(..) | Want::Search(_) | Want::Describe(_) => Err(Unknown::Nobody),
+            Want::List(..) | Want::Search(_) | Want::Describe(_) | Want::Script { .. } => {
+                Err(Unknown::Nobody)
+            }
         }
     }
 

@@ -4,6 +4,7 @@ mod offers;
 
 use super::super::line::{INVALID_PARAMS, NO_METHOD, NO_RESOURCE, REFUSED};
 use super::super::names::Names;
+use super::super::offering::Offering;
 use super::super::write::MODERN;
 use super::requests::VERSION;
 use super::*;
@@ -37,7 +38,7 @@ impl Scene {
     fn new(only: &[&str]) -> Self {
         let only: Vec<_> = only.iter().map(ToString::to_string).collect();
         let only = (!only.is_empty()).then(|| Allowlist::parse(&only).unwrap());
-        let machine = Machine { greeted: true, ..Machine::new(only, false) };
+        let machine = Machine { greeted: true, ..Machine::new(only, Offering::All) };
         Self { machine, lines: Vec::new(), asked: Vec::new(), dials: 0, remarks: Vec::new() }
     }
 

@@ -5,6 +5,7 @@
 //! ```text
 //!  search_tools {query} ─► names and first lines      describe_tool {name} ─► the tool's object
 //!  call_tool {name, arguments} ─► as if the tool itself had been called
+//!  run_script {script} ─► a script that calls tools, in place of call_tool
 //!  read_more {result, offset, length} ─► a piece of a result that was cut
 //! ```
 //!
@@ -57,6 +58,9 @@ pub fn read_more() -> ModelTool {
     }
 }
 
+/// MCP's list of the three where scripts call tools.
+pub const CODE_TOOLS: &str = r#"{"name":"search_tools","description":"Finds tools by words in their names and descriptions, the best first, and declares them in TypeScript. Without words, it names the tools of each server.","inputSchema":{"type":"object","properties":{"query":{"type":"string","description":"Words to look for."}}},"annotations":{"readOnlyHint":true}},{"name":"describe_tool","description":"Gives the whole description and the JSON Schema of the parameters of one tool.","inputSchema":{"type":"object","properties":{"name":{"type":"string","description":"The tool, as SERVER/TOOL."}},"required":["name"]},"annotations":{"readOnlyHint":true}},{"name":"run_script","description":"Runs JavaScript, the body of an async function, without files and network. `await tools.SERVER.TOOL(arguments)` calls a tool and gives its object, or else its text; it throws if the call fails or is refused. The script's `return` is your answer, so return only what you need of the results. At most 64 calls.","inputSchema":{"type":"object","properties":{"script":{"type":"string","description":"For example: const now = await tools.time.get_current_time({ timezone: \"UTC\" }); return now.datetime;"}},"required":["script"]}}"#;
+
 /// A call of one of the three tools.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Meta {
@@ -96,6 +100,18 @@ pub fn unpack(name: &str, arguments: &str) -> Result<Meta, Option<&'static str>>
         }
         _ => Err(None),
     }
+}
+
+/// The tool that runs scripts.
+pub const RUN_SCRIPT: &str = "run_script";
+
+/// Reads the script that [`RUN_SCRIPT`] is to run.
+///
+/// # Errors
+/// The fault in its arguments.
+pub fn script(arguments: &str) -> Result<String, &'static str> {
+    let fields = Fields::parse(arguments.as_bytes()).map_err(|_| "`arguments` is not an object")?;
+    text(&fields, "script").ok_or("`arguments.script` must be a string with the script")
 }
 
 /// A call of [`READ_MORE`].

@@ -137,6 +137,6 @@ impl Server {
     }
 }
 
-fn untried(why: String) -> StartError {
+pub(super) fn untried(why: String) -> StartError {
     StartError::Failed(Rc::new(EndReport::because("spawn_failed", why)))
 }

@@ -256,7 +256,10 @@ impl Server {
             package,
             paths,
             root,
-            script_dir: self.runners().shared.paths.server_script(self.id().as_str()),
+            script_dir: match self.identity.engine() {
+                Some(engine) => engine.root.join("script"),
+                None => self.runners().shared.paths.server_script(self.id().as_str()),
+            },
             interpreter: self.runners().executables.interpreter().to_owned(),
             package_dir,
             runtimes,
@@ -438,8 +441,8 @@ impl Preparing {
             data: &data,
             tmp: &tmp,
             package: match &self.engine {
+                _ if self.definition.script.is_some() => Some(&self.script_dir),
                 Some((models, _)) => models.as_deref(),
-                None if self.definition.script.is_some() => Some(&self.script_dir),
                 None => self.package.is_some().then_some(package.as_path()),
             },
             installs,

@@ -754,6 +754,19 @@ export interface Requests {
     /** As in `mcp_call_tool`. */
     answers?: { [name: string]: Json };
   };
+  /** Runs a script in JavaScript on behalf of an origin, in an interpreter of its own without files and network. There `await tools.SERVER.TOOL(arguments)` is a `host_call_tool` of that origin: each one is judged, limited and written down as such. It may make 64 calls, and take 30 s besides them. */
+  host_run_script: {
+    /** As in `host_check_permission`. */
+    origin?: string;
+    /** As in `host_grant_permission`. */
+    profile?: string;
+    /** The tab that asks. */
+    tab_id?: number;
+    /** The body of an async function whose parameter is `tools`; at most 256 KiB. What it returns is the answer. */
+    script: string;
+    /** The tools that it may call, `server/tool` or `server/*`; absent: all that the origin may call. */
+    only?: string[];
+  };
   /** Begins a run: a budget of calls for an agent. The run ends with its client, or after `limits.runStaleSeconds` without use. */
   host_create_run: {
     /** As in `host_check_permission`. */
@@ -1812,6 +1825,13 @@ export interface Replies {
     beside?: Array<string>;
     /** The server and tool that the result comes from. */
     provenance: Provenance;
+  };
+  /** The script has ended. */
+  host_run_script: {
+    /** MCP's CallToolResult: what the script returned, behind what it wrote to its console; with `isError` if it failed. */
+    result: Json;
+    /** How many calls of tools it made. */
+    calls: number;
   };
   /** The run has begun. */
   host_create_run: {

@@ -153,6 +153,21 @@ define_requests! {
         /// As in `mcp_call_tool`.
         answers: Option<JsonObject>,
     }
+    /// Runs a script in JavaScript on behalf of an origin, in an interpreter of its own without files and network. There
+    /// `await tools.SERVER.TOOL(arguments)` is a `host_call_tool` of that origin: each one is judged, limited and written down
+    /// as such. It may make 64 calls, and take 30 s besides them.
+    "host_run_script" HostRunScript -> HostRunScriptResult {
+        /// As in `host_check_permission`.
+        origin: Option<String>,
+        /// As in `host_grant_permission`.
+        profile: Option<String>,
+        /// The tab that asks.
+        tab_id: Option<u64>,
+        /// The body of an async function whose parameter is `tools`; at most 256 KiB. What it returns is the answer.
+        script: String,
+        /// The tools that it may call, `server/tool` or `server/*`; absent: all that the origin may call.
+        only: Option<Vec<String>>,
+    }
     in HostRequest:
     /// Begins a run: a budget of calls for an agent. The run ends with its client, or after `limits.runStaleSeconds`
     /// without use.

@@ -151,3 +151,27 @@ fn what_lies_in_closed_stores_counts_as_private_once_it_was_lost_what_that_is() 
     look(&client, "memory/search", "anything").unwrap();
     assert!(look(&client, "web/look", "what it kept").is_err());
 }
+
+#[test]
+fn a_call_that_a_script_builds_out_of_a_private_result_is_asked_about_as_that_call() {
+    let scene = scene();
+    assert!(guard(&scene, &json!(true)));
+    let client = attached(&scene);
+    let run =
+        |script: &str| client.ask("host_run_script", &json!({"script": script})).unwrap()["result"].clone();
+    assert!(run("return await tools.web.look({ word: 'anything' })")["isError"] != true);
+    let script = "const secret = await tools.files.read({ word: 'secret' });
+        return await tools.web.look({ word: `${secret}` });";
+    let refused = run(script);
+    assert_eq!(refused["isError"], true, "{refused}");
+    let question = missed(&scene);
+    assert_eq!(
+        (&question["reason"], &question["tool"]),
+        (&json!("leaves"), &json!("web/look")),
+        "{question}"
+    );
+    assert_eq!(question["private"], json!(["files"]));
+    scene.answer(&question, &["once"]);
+    assert!(run(script)["isError"] != true);
+    assert_eq!(run(script)["isError"], true, "once is for one call");
+}

@@ -2,6 +2,7 @@
 
 use harbor_client_configs::browsers::{BROWSERS, browser};
 use harbor_client_configs::client;
+use harbor_mcp_server::Offering;
 use harbor_policy::grants::GrantType;
 use harbor_policy::scope::Scope;
 
@@ -91,7 +92,13 @@ fn the_audit_log_and_changed_tools() {
 fn an_ai_client_is_served_or_given_a_token() {
     let serve = |client: &str, only: &[&str], http| Command::Mcp {
         wanted: None,
-        serve: Mcp { client: client.into(), only: words(only), lazy: false, browser_session: None, http },
+        serve: Mcp {
+            client: client.into(),
+            only: words(only),
+            offering: Offering::All,
+            browser_session: None,
+            http,
+        },
     };
     assert_eq!(command(&["mcp"]), serve("default", &[], None));
     let line = ["mcp", "--client", "Some Client", "--only", "a/b", "--only=c/*"];
@@ -131,6 +138,7 @@ fn harbor_is_put_into_clients_and_takes_over_their_servers() {
         name: Some("z".into()),
         only: vec!["a/*".into()],
         lazy: true,
+        code: false,
         file: Some("f".into()),
         replace: false,
         dry_run: true,

@@ -280,7 +280,7 @@ fn messages_of_servers_come_from_the_level_on_that_was_asked_for() {
 #[test]
 fn a_lazy_client_finds_describes_and_calls_tools_by_three() {
     let mut scene = Scene::up();
-    scene.machine.lazy = true;
+    scene.machine.offering = Offering::Lazy;
     scene.ask(1, "tools/list", &json!({}));
     assert_eq!(scene.said()["result"]["tools"].as_array().unwrap().len(), 3);
     let call = |scene: &mut Scene, name: &str, arguments: Value| {

@@ -1,0 +1,29 @@
+//! `host_run_script`: a script on behalf of an origin.
+//!
+//! Owns its fields and its reply. Must never look into the script.
+
+use harbor_ipc_proto::client::{HostRunScript, HostRunScriptResult};
+use harbor_policy::tool_name::Allowlist;
+
+use super::grants::asker;
+use super::pending_reply::PendingReply;
+use super::reply::reply;
+use crate::host::invalid;
+
+/// Begins it. It ends with its request.
+pub(super) fn run(pending: PendingReply, message: HostRunScript) {
+    let asker = match asker(&pending.client, &message.origin, &message.profile, message.tab_id) {
+        Ok(asker) => asker,
+        Err(error) => return pending.give(Err(error)),
+    };
+    let only = match message.only.as_deref().map(Allowlist::parse).transpose() {
+        Ok(only) => only,
+        Err(_) => return pending.give(Err(invalid("only", "patterns: server/tool, server/* or *"))),
+    };
+    let (router, client, id) = (pending.router.clone(), pending.client.clone(), pending.id.clone());
+    client.spawn(&id, async move {
+        let ended = router.scripts.run(asker, &message.script, only).await;
+        pending
+            .give(ended.and_then(|end| reply(HostRunScriptResult { result: end.result, calls: end.calls })));
+    });
+}
