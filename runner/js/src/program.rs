@@ -1,7 +1,8 @@
 //! The program: the server of one script.
 //!
 //! ```text
-//!   harbor-runner-js [--memory MIB] [--busy SECONDS] FILE      MCP's lines on stdin and stdout, the log on stderr
+//!   harbor-runner-js [--memory MIB] [--busy SECONDS] [--fetch-time SECONDS] FILE
+//!                              MCP's lines on stdin and stdout, the log on stderr
 //! ```
 //!
 //! Owns the order of its start and the words at its end. stdout belongs to the script.
