@@ -1,7 +1,7 @@
 //! A small web server at an address of this machine, which answers what a test's `fetch` asks.
 //!
 //! ```text
-//!  /hello   a text            /big   17 MiB           /moved?to=URL   a redirect (status=308: that one)
+//!  /hello   a text            /big   17 MiB           /moved?to=URL   a redirect (else to itself)
 //!  /echo    the request as it came, as JSON           /never          no answer     /forged  as if the proxy had refused
 //! ```
 //!
@@ -94,7 +94,7 @@ fn answer(from: &mut BufReader<TcpStream>, mut to: TcpStream, waiting: &AtomicUs
         }
         "/moved" => {
             let status = format!("{} Moved", of("status").unwrap_or("302"));
-            send(&mut to, &status, &format!("Location: {}", of("to").unwrap_or("/hello")), b"")
+            send(&mut to, &status, &format!("Location: {}", of("to").unwrap_or("/moved")), b"")
         }
         "/big" => send(&mut to, "200 OK", "X-Size: 17", &vec![b'x'; 17 << 20]),
         "/never" => {

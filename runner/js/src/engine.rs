@@ -36,7 +36,9 @@ pub(crate) fn run(options: &Options, name: &str, script: String) -> Ending {
     let no_start =
         |error: &dyn std::fmt::Display| Ending::Unusable(format!("the interpreter does not start: {error}"));
     let fetching = Fetching::new(options.fetch.clone(), options.fetch_time);
-    let host = match Host::new(Stretch::new(options.busy), fetching) {
+    let too_long = Ending::TooLong(options.busy);
+    let stretch = Stretch::new(options.busy, move || too_long.at_once());
+    let host = match stretch.and_then(|stretch| Host::new(stretch, fetching)) {
         Ok(host) => Rc::new(host),
         Err(error) => return no_start(&error),
     };

@@ -100,7 +100,11 @@ pub(crate) fn thrown<'js>(host: &Host, hooks: &Hooks<'js>, error: &Value<'js>) -
 fn over(host: &Host) -> Option<Ending> {
     match (host.unread.get(), host.stretch.is_too_long()) {
         (true, _) => Some(Ending::Unread),
-        (_, true) => Some(Ending::TooLong(host.stretch.limit())),
+        (_, true) => {
+            // The watch need not come any more.
+            host.stretch.end();
+            Some(Ending::TooLong(host.stretch.limit()))
+        }
         _ => None,
     }
 }

@@ -7,7 +7,6 @@
 //!
 //! Owns the order of its start and the words at its end. stdout belongs to the script.
 
-use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 use crate::ending::Ending;
@@ -21,9 +20,7 @@ pub fn run() -> ExitCode {
         Ok(options) => interpret(&options),
         Err(usage) => Ending::Unusable(usage),
     };
-    if let Some(words) = ending.words() {
-        let _ = writeln!(io::stderr(), "harbor-runner-js: {words}");
-    }
+    ending.tell();
     ExitCode::from(ending.code())
 }
 

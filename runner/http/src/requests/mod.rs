@@ -7,7 +7,8 @@
 //! ```
 //!
 //! The interpreter starts it at the first fetch, inside the server's own sandbox, and its end is the end of this process. Its
-//! client connects to this machine's own addresses only: what is allowed is the proxy's to judge. Must never connect to
+//! client connects to this machine's own addresses only: what is allowed is the proxy's to judge. As every process of a server
+//! it does not hide from who counts its memory. Must never connect to
 //! anything but that proxy, keep a cookie, or tell one request of another.
 
 mod egress;
@@ -62,7 +63,6 @@ pub fn run(arguments: &[OsString]) -> Option<ExitCode> {
 fn begin(parent: &str, proxy: &str) -> io::Result<()> {
     own::be_called(c"harbor-fetch");
     memory::return_large_blocks();
-    own::not_dumpable()?;
     let link = link::take()?;
     own::die_with_parent(parent.parse().map_err(io::Error::other)?, Signal::SIGKILL)?;
     let proxy: SocketAddr = proxy.parse().map_err(io::Error::other)?;
