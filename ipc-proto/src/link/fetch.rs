@@ -21,7 +21,7 @@ pub const MAX_OPEN: usize = 16;
 #[derive(Debug, Clone, PartialEq, Eq, Encode, BorrowDecode)]
 pub enum ToFetcher {
     /// Send a request.
-    Ask(Ask),
+    Ask(WebRequest),
     /// Forget the request with this id.
     Abandon {
         /// The id.
@@ -31,7 +31,7 @@ pub enum ToFetcher {
 
 /// A request over HTTP.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, BorrowDecode)]
-pub struct Ask {
+pub struct WebRequest {
     /// The id for the answer.
     pub id: u32,
     /// `GET`, `POST`, ….
@@ -86,7 +86,7 @@ pub struct Answer {
     pub url: String,
     /// True if a redirect was followed.
     pub redirected: bool,
-    /// As of [`Ask::headers`].
+    /// As of [`WebRequest::headers`].
     pub headers: Vec<(String, String)>,
     /// At most [`MAX_BODY`] bytes.
     pub body: Vec<u8>,

@@ -5,7 +5,7 @@
 
 use std::rc::Rc;
 
-use harbor_ipc_proto::link::fetch::{Answer, Ask, MAX_BODY, MAX_OPEN, Redirects};
+use harbor_ipc_proto::link::fetch::{Answer, MAX_BODY, MAX_OPEN, Redirects, WebRequest};
 use rquickjs::{Array, Ctx, Function, Object, Result, TypedArray};
 
 use crate::fetching::Fetched;
@@ -40,7 +40,7 @@ impl Host {
     }
 }
 
-fn read(ask: &Object<'_>) -> Result<Ask> {
+fn read(ask: &Object<'_>) -> Result<WebRequest> {
     let pair = |pair: Vec<String>| <[String; 2]>::try_from(pair).ok().map(|[name, value]| (name, value));
     let headers: Vec<Vec<String>> = ask.get("headers")?;
     let (text, binary): (Option<String>, Option<String>) = (ask.get("text")?, ask.get("binary")?);
@@ -49,7 +49,7 @@ fn read(ask: &Object<'_>) -> Result<Ask> {
         "manual" => Redirects::Manual,
         _ => Redirects::Follow,
     };
-    Ok(Ask {
+    Ok(WebRequest {
         id: ask.get("id")?,
         method: ask.get("method")?,
         url: ask.get("url")?,

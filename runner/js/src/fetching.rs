@@ -19,7 +19,7 @@ use std::time::Duration;
 use harbor_ipc_proto::BUILD;
 use harbor_ipc_proto::frame::{FrameDecoder, Popped};
 use harbor_ipc_proto::link::codec::{MAX_MESSAGE, get_message, put_message};
-use harbor_ipc_proto::link::fetch::{Answer, Ask, FromFetcher, ToFetcher};
+use harbor_ipc_proto::link::fetch::{Answer, FromFetcher, ToFetcher, WebRequest};
 
 /// Variables that the fetch process gets: where the system's certificates are, and the marks by which Harbor finds what was
 /// left behind.
@@ -77,10 +77,10 @@ impl Fetching {
     ///
     /// # Errors
     /// A sentence: there is no fetch process.
-    pub(crate) fn ask(&mut self, ask: Ask) -> Result<(), String> {
+    pub(crate) fn ask(&mut self, ask: WebRequest) -> Result<(), String> {
         let id = ask.id;
         let limit_ms = u64::try_from(self.limit.as_millis()).unwrap_or(u64::MAX);
-        let message = ToFetcher::Ask(Ask { limit_ms, ..ask });
+        let message = ToFetcher::Ask(WebRequest { limit_ms, ..ask });
         self.started().map_err(|error| format!("the fetch process does not start: {error}"))?;
         if self.send(&message).is_err() {
             // It had ended while nothing was open, and has been cleared away.

@@ -15,7 +15,7 @@ where
 
 #[test]
 fn to_the_fetch_process() {
-    let ask = |redirects, body| Ask {
+    let ask = |redirects, body| WebRequest {
         id: 7,
         method: "GET".into(),
         url: "u".into(),

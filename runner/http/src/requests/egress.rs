@@ -21,6 +21,8 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use url::Url;
 
+use super::failure::FetchFailure;
+
 /// The most bytes of the proxy's own answer that are read.
 const MAX_ANSWER: u64 = 8 * 1024;
 
@@ -49,7 +51,7 @@ impl Egress {
     ///
     /// # Errors
     /// A sentence: the proxy's if it does not let this through.
-    pub(super) async fn send(&self, request: Request) -> Result<Response, String> {
+    pub(super) async fn send(&self, request: Request) -> Result<Response, FetchFailure> {
         let url = request.url().clone();
         match self.client.execute(request).await {
             Ok(answer) if is_of_proxy(&answer) => match self.refusal(&url).await {
@@ -59,17 +61,18 @@ impl Egress {
             Ok(answer) => Ok(answer),
             Err(error) => {
                 let refusal = if error.is_connect() { self.refusal(&url).await } else { None };
-                Err(refusal.unwrap_or_else(|| Trouble::from_request(&error, &place(&url)).why))
+                let trouble = || FetchFailure::Trouble(Trouble::from_request(&error, &place(&url)));
+                Err(refusal.unwrap_or_else(trouble))
             }
         }
     }
 
     /// Why the proxy lets nothing through there. None if it does.
-    async fn refusal(&self, url: &Url) -> Option<String> {
+    async fn refusal(&self, url: &Url) -> Option<FetchFailure> {
         let target = format!("{}:{}", url.host_str()?, url.port_or_known_default()?);
         let mut proxy = match TcpStream::connect(self.proxy).await {
             Ok(proxy) => proxy,
-            Err(_) => return Some("its egress proxy has ended; restart the server".into()),
+            Err(_) => return Some(FetchFailure::NoProxy),
         };
         proxy.write_all(format!("CONNECT {target} HTTP/1.1\r\n\r\n").as_bytes()).await.ok()?;
         let (mut answer, mut rest) = (Vec::new(), proxy.take(MAX_ANSWER));
@@ -84,7 +87,8 @@ impl Egress {
         rest.read_to_end(&mut answer).await.ok()?;
         let answer = String::from_utf8(answer).ok()?;
         let (_, why) = answer.split_once("\r\n\r\n")?;
-        Some(why.trim_end().replacen(" NAME ", &format!(" {} ", self.server), 1))
+        let why = why.trim_end().replacen(" NAME ", &format!(" {} ", self.server), 1);
+        Some(FetchFailure::Proxy(why))
     }
 }
 

@@ -5,6 +5,8 @@
 
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 
+use super::failure::FetchFailure;
+
 /// Headers of a request that only the client sets. As in browsers, a script's are left out.
 const OWN: &[&str] = &[
     "accept-encoding",
@@ -26,11 +28,11 @@ const OF_THE_PLACE: &[&str] = &["authorization", "cookie"];
 /// A script's headers for a request.
 ///
 /// # Errors
-/// The name of the one that is none.
-pub(super) fn of_request(headers: &[(String, String)]) -> Result<HeaderMap, String> {
+/// For one that is none.
+pub(super) fn of_request(headers: &[(String, String)]) -> Result<HeaderMap, FetchFailure> {
     let mut all = HeaderMap::new();
     for (name, value) in headers {
-        let wrong = || format!("the header {name:.60} is not a name and one line of Latin-1");
+        let wrong = || FetchFailure::Header(name.clone());
         let known = HeaderName::from_bytes(name.as_bytes()).map_err(|_| wrong())?;
         let bytes: Result<Vec<u8>, _> = value.chars().map(u8::try_from).collect();
         let value = bytes.ok().and_then(|bytes| HeaderValue::from_bytes(&bytes).ok()).ok_or_else(wrong)?;
@@ -65,7 +67,7 @@ pub(super) fn of_answer(headers: &HeaderMap) -> Vec<(String, String)> {
 mod tests {
     use super::*;
 
-    fn read(pairs: &[(&str, &str)]) -> Result<Vec<(String, String)>, String> {
+    fn read(pairs: &[(&str, &str)]) -> Result<Vec<(String, String)>, FetchFailure> {
         let pairs: Vec<_> =
             pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         of_request(&pairs).map(|headers| of_answer(&headers))

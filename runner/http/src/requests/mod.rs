@@ -12,6 +12,7 @@
 //! anything but that proxy, keep a cookie, or tell one request of another.
 
 mod egress;
+mod failure;
 mod headers;
 mod request;
 
@@ -30,11 +31,12 @@ use harbor_child::{memory, own};
 use harbor_ipc_proto::BUILD;
 use harbor_ipc_proto::frame::{FrameDecoder, Popped};
 use harbor_ipc_proto::link::codec::{MAX_MESSAGE, get_message, put_message};
-use harbor_ipc_proto::link::fetch::{Ask, FromFetcher, ToFetcher};
+use harbor_ipc_proto::link::fetch::{FromFetcher, ToFetcher, WebRequest};
 use tokio::io::AsyncWriteExt as _;
 use tokio::sync::{Mutex, oneshot};
 
 use self::egress::Egress;
+use self::failure::FetchFailure;
 
 /// The word that asks for this.
 const MODE: &str = "requests";
@@ -106,7 +108,7 @@ struct Fetcher {
 }
 
 impl Fetcher {
-    fn begin(self: Rc<Self>, ask: Ask) {
+    fn begin(self: Rc<Self>, ask: WebRequest) {
         let (wanted, abandoned) = oneshot::channel();
         let id = ask.id;
         self.open.borrow_mut().insert(id, wanted);
@@ -116,7 +118,8 @@ impl Fetcher {
                 _ = abandoned => return,
             };
             self.open.borrow_mut().remove(&id);
-            self.send(&answered.unwrap_or_else(|why| FromFetcher::Failed { id, why })).await;
+            let failed = |why: FetchFailure| FromFetcher::Failed { id, why: why.to_string() };
+            self.send(&answered.unwrap_or_else(failed)).await;
         });
     }
 

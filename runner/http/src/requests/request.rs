@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use harbor_ipc_proto::link::fetch::{Answer, Ask, FromFetcher, MAX_BODY, Redirects};
+use harbor_ipc_proto::link::fetch::{Answer, FromFetcher, MAX_BODY, Redirects, WebRequest};
 use harbor_policy::remote::place;
 use harbor_web::body::{self, NoBody, is_packed};
 use harbor_web::redirect::{self, MAX_REDIRECTS, is_private_url};
@@ -16,6 +16,7 @@ use tokio::time::timeout;
 use url::Url;
 
 use super::egress::Egress;
+use super::failure::FetchFailure;
 use super::headers;
 
 /// One hop.
@@ -30,17 +31,14 @@ struct Hop {
 ///
 /// # Errors
 /// A sentence for the script's author.
-pub(super) async fn answered(egress: &Egress, ask: Ask) -> Result<FromFetcher, String> {
+pub(super) async fn answered(egress: &Egress, ask: WebRequest) -> Result<FromFetcher, FetchFailure> {
     let limit = Duration::from_millis(ask.limit_ms);
     let place = Url::parse(&ask.url).map(|url| place(&url)).unwrap_or_default();
-    let answer = timeout(limit, follow(egress, ask)).await.map_err(|_| {
-        let seconds = limit.as_secs_f64();
-        format!("{place} did not answer whole within {seconds} s; `-- --fetch-time SECONDS` allows more")
-    })?;
-    answer.map(FromFetcher::Answered)
+    let answer = timeout(limit, follow(egress, ask)).await;
+    answer.map_err(|_| FetchFailure::Slow(place, limit))?.map(FromFetcher::Answered)
 }
 
-async fn follow(egress: &Egress, ask: Ask) -> Result<Answer, String> {
+async fn follow(egress: &Egress, ask: WebRequest) -> Result<Answer, FetchFailure> {
     let (id, redirects) = (ask.id, ask.redirects);
     let mut hop = Hop::first(ask)?;
     let is_private = is_private_url(&hop.url);
@@ -48,31 +46,33 @@ async fn follow(egress: &Egress, ask: Ask) -> Result<Answer, String> {
         let answer = egress.send(hop.request()).await?;
         match location(&answer) {
             Some(_) if redirects == Redirects::Error => {
-                return Err("the server redirects, and `redirect` is \"error\"".into());
+                return Err(FetchFailure::Redirect("the server redirects, and `redirect` is \"error\""));
             }
             Some(to) if redirects == Redirects::Follow => {
-                let next = redirect::on(&hop.url, &to, is_private)?;
+                let next = redirect::on(&hop.url, &to, is_private).map_err(FetchFailure::Redirect)?;
                 hop.go(answer.status(), next);
             }
             _ => return read(answer, id, &hop.url, followed > 0).await,
         }
     }
-    Err(format!("the server redirects more than {MAX_REDIRECTS} times"))
+    Err(FetchFailure::Redirects)
 }
 
 impl Hop {
-    fn first(ask: Ask) -> Result<Self, String> {
-        let url = Url::parse(&ask.url).map_err(|_| "the URL is none".to_owned())?;
+    fn first(ask: WebRequest) -> Result<Self, FetchFailure> {
+        let wrong = |why| Err(FetchFailure::Request(why));
+        let Ok(url) = Url::parse(&ask.url) else { return wrong("the URL is none") };
         if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
-            return Err("fetch takes a URL that begins with https:// or http://".into());
+            return wrong("fetch takes a URL that begins with https:// or http://");
         }
         if !url.username().is_empty() || url.password().is_some() {
-            return Err("the URL has a name or password in it; use the header Authorization".into());
+            return wrong("the URL has a name or password in it; use the header Authorization");
         }
-        let method =
-            Method::from_bytes(ask.method.as_bytes()).map_err(|_| "the method is none".to_owned())?;
+        let Ok(method) = Method::from_bytes(ask.method.as_bytes()) else {
+            return wrong("the method is none");
+        };
         if matches!(method, Method::CONNECT | Method::TRACE) {
-            return Err(format!("the method {method} is not sent"));
+            return wrong("the methods CONNECT and TRACE are not sent");
         }
         Ok(Self { method, url, headers: headers::of_request(&ask.headers)?, body: ask.body })
     }
@@ -111,19 +111,13 @@ fn location(answer: &Response) -> Option<String> {
     to.to_str().ok().map(str::to_owned)
 }
 
-async fn read(mut answer: Response, id: u32, url: &Url, redirected: bool) -> Result<Answer, String> {
+async fn read(mut answer: Response, id: u32, url: &Url, redirected: bool) -> Result<Answer, FetchFailure> {
     if is_packed(&answer) {
-        return Err(format!("{} answered packed, though nobody asked for that", place(url)));
+        return Err(FetchFailure::Packed(place(url)));
     }
     let body = body::read(&mut answer, MAX_BODY).await.map_err(|why| match why {
-        NoBody::TooLong => {
-            format!(
-                "the answer of {} is longer than {} MiB; ask for a part of it",
-                place(url),
-                MAX_BODY >> 20
-            )
-        }
-        NoBody::Broken(error) => Trouble::from_request(&error, &place(url)).why,
+        NoBody::TooLong => FetchFailure::TooLong(place(url)),
+        NoBody::Broken(error) => FetchFailure::Trouble(Trouble::from_request(&error, &place(url))),
     })?;
     let mut shown = url.clone();
     shown.set_fragment(None);
@@ -142,8 +136,8 @@ async fn read(mut answer: Response, id: u32, url: &Url, redirected: bool) -> Res
 mod tests {
     use super::*;
 
-    fn ask(method: &str, url: &str) -> Ask {
-        Ask {
+    fn ask(method: &str, url: &str) -> WebRequest {
+        WebRequest {
             id: 1,
             method: method.into(),
             url: url.into(),
@@ -161,11 +155,11 @@ mod tests {
             ("GET", "data:text/plain,x", "begins with https://"),
             ("GET", "no", "the URL is none"),
             ("GET", "https://a:b@c.example/", "Authorization"),
-            ("CONNECT", "https://c.example/", "is not sent"),
+            ("CONNECT", "https://c.example/", "are not sent"),
             ("G T", "https://c.example/", "the method is none"),
         ] {
             let Err(why) = Hop::first(ask(method, url)) else { panic!("{url}") };
-            assert!(why.contains(words), "{why}");
+            assert!(why.to_string().contains(words), "{why}");
         }
     }
 

@@ -10,6 +10,8 @@
   const { get, set, delete: remove } = Map.prototype;
   const PromiseHere = Promise;
   const then = Promise.prototype.then;
+  const settled = Promise.resolve();
+  const ErrorHere = Error;
   const text = String;
 
   const give = (name, value) =>
@@ -62,14 +64,14 @@
 
   const queueMicrotask = (callback) => {
     if (typeof callback !== "function") throw new TypeError("queueMicrotask needs a function");
-    apply(then, PromiseHere.resolve(), [() => { callback(); }]);
+    apply(then, settled, [() => { callback(); }]);
   };
 
   // The log.
   const { stringify } = JSON;
   const shown = (value) => {
     if (typeof value === "string") return value;
-    if (value instanceof Error) return value.stack ? `${value}\n${value.stack}` : `${value}`;
+    if (value instanceof ErrorHere) return value.stack ? `${value}\n${value.stack}` : `${value}`;
     if (typeof value === "function") return `[function ${value.name}]`;
     if (typeof value !== "object" || value === null) return typeof value === "bigint" ? `${value}n` : text(value);
     try {
