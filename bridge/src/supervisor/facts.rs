@@ -35,6 +35,8 @@ pub struct FactsQuery<'a> {
     pub args: &'a [String],
     /// The directory in which it runs.
     pub cwd: &'a str,
+    /// Another of Harbor's programs that it starts.
+    pub starts: Option<&'a Path>,
     /// Its own PATH, if it has one.
     pub path: Option<&'a str>,
     /// The PATH in which programs are looked for otherwise.
@@ -116,7 +118,8 @@ fn look(wanted: &FactsQuery<'_>, around: &Surroundings) -> SandboxFacts {
     };
     granted(wanted.sandbox, &mut facts);
     let path = wanted.path.unwrap_or(&around.path);
-    let started = of_uv(wanted.command, wanted.args, wanted.cwd);
+    let mut started = of_uv(wanted.command, wanted.args, wanted.cwd);
+    started.extend(wanted.starts.and_then(Path::to_str).map(str::to_owned));
     let needed = program::find(&facts, wanted.command, &started, wanted.cwd, path, &around.authorities);
     let named = named::find(&facts, wanted.cwd, wanted.args);
     facts.links.extend(needed.links.into_iter().chain(named.links));

@@ -1,4 +1,4 @@
-//! The links from the bridge to its own child processes: bincode over two anonymous pipes.
+//! The links between Harbor's own processes, a parent and its child: bincode over two anonymous pipes.
 //!
 //! ```text
 //!   child ──► bridge   Hello { protocol, build }      first message in each direction
@@ -11,6 +11,7 @@
 //! compiled and fail, or decode another message, when run.
 
 pub mod codec;
+pub mod fetch;
 pub mod model;
 pub mod oauth;
 pub mod runner;

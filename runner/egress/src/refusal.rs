@@ -4,7 +4,7 @@
 
 use std::fmt;
 
-use harbor_policy::sandbox::hint::{NOT_ALLOWED, shell};
+use harbor_policy::sandbox::hint::{EGRESS, NOT_ALLOWED, shell};
 use harbor_policy::sandbox::hosts::Target;
 
 /// The reason of a refusal.
@@ -42,8 +42,9 @@ impl Refusal {
         let length = text.len() + 1;
         format!(
             "HTTP/1.1 {}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: {length}\r\n\
-             Connection: close\r\n\r\n{text}\n",
-            self.status()
+             Proxy-Status: {EGRESS}; error={}\r\nConnection: close\r\n\r\n{text}\n",
+            self.status(),
+            self.kind()
         )
         .into_bytes()
     }
@@ -56,6 +57,18 @@ impl Refusal {
             Self::TooLarge => "431 Request Header Fields Too Large",
             Self::TooMany => "503 Service Unavailable",
             Self::Unresolved(..) | Self::Unreachable(..) => "502 Bad Gateway",
+        }
+    }
+
+    /// The kind of error in the words of RFC 9209.
+    fn kind(&self) -> &'static str {
+        match self {
+            Self::NotAllowed(_) => "http_request_denied",
+            Self::Private(_) => "destination_ip_prohibited",
+            Self::Malformed(_) | Self::Slow | Self::TooLarge => "http_request_error",
+            Self::TooMany => "connection_limit_reached",
+            Self::Unresolved(..) => "dns_error",
+            Self::Unreachable(..) => "destination_unavailable",
         }
     }
 }

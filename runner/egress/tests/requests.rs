@@ -21,12 +21,14 @@ fn refused(target: &str) -> String {
     let text = format!(
         "refused {target}: it is not among the allowed hosts; to allow it: harbor sandbox NAME --host {rule}\n"
     );
-    answer("403 Forbidden", &text)
+    answer("403 Forbidden", "http_request_denied", &text)
 }
 
-fn answer(status: &str, text: &str) -> String {
+/// `kind` is the error in the words of RFC 9209.
+fn answer(status: &str, kind: &str, text: &str) -> String {
     format!(
-        "HTTP/1.1 {status}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{text}",
+        "HTTP/1.1 {status}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: {}\r\n\
+         Proxy-Status: harbor-egress; error={kind}\r\nConnection: close\r\n\r\n{text}",
         text.len()
     )
 }
@@ -147,11 +149,11 @@ fn a_name_does_not_lead_to_a_private_address() {
     );
     assert_eq!(
         proxy.ask(&format!("CONNECT localhost:{port} HTTP/1.1\r\n\r\n")),
-        answer("403 Forbidden", &text)
+        answer("403 Forbidden", "destination_ip_prohibited", &text)
     );
     assert_eq!(
         proxy.ask(&format!("GET http://localhost:{port}/ HTTP/1.1\r\n\r\n")),
-        answer("403 Forbidden", &text)
+        answer("403 Forbidden", "destination_ip_prohibited", &text)
     );
     assert!(is_alone(&target));
     assert_eq!(proxy.end(), text, "once");
@@ -165,7 +167,10 @@ fn what_cannot_be_reached_is_said() {
     let address = closed.local_addr().unwrap();
     let proxy = Proxy::start(&[&address.to_string()]);
     let text = format!("{address} could not be reached: Connection refused (os error 111)\n");
-    assert_eq!(proxy.ask(&format!("CONNECT {address} HTTP/1.1\r\n\r\n")), answer("502 Bad Gateway", &text));
+    assert_eq!(
+        proxy.ask(&format!("CONNECT {address} HTTP/1.1\r\n\r\n")),
+        answer("502 Bad Gateway", "destination_unavailable", &text)
+    );
     let proxy = Proxy::start(&["does-not-exist.invalid"]);
     let said = proxy.ask("CONNECT does-not-exist.invalid:443 HTTP/1.1\r\n\r\n");
     assert!(said.starts_with("HTTP/1.1 502 Bad Gateway\r\n"), "{said}");

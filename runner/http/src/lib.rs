@@ -3,6 +3,7 @@
 //! ```text
 //!   harbor-runner-http BRIDGE_PID isolated|shared MARK    link on stdin; see harbor_runner::program
 //!   harbor-runner-http fetch …, fetch-long …, unpack …     a step of an installer; see download
+//!   harbor-runner-http requests …                          the fetch process of a script; see requests
 //!
 //!   Wire ──lines──► lines ──────┬─► exchange: a POST, and the answer to it ─┐
 //!                               ├─► standing: the stream of a session      ─┼─► http ─► server
@@ -29,6 +30,7 @@ mod outgoing;
 mod pause;
 mod refusal;
 mod renewing;
+pub mod requests;
 mod standing;
 
 use std::process::ExitCode;
@@ -39,7 +41,7 @@ use std::rc::Rc;
 pub fn run() -> ExitCode {
     harbor_web::use_ring();
     let arguments: Vec<_> = std::env::args_os().skip(1).collect();
-    if let Some(code) = download::run(&arguments) {
+    if let Some(code) = download::run(&arguments).or_else(|| requests::run(&arguments)) {
         return code;
     }
     harbor_runner::program::run_with(c"harbor-http", Rc::new(carrier::HttpCarrier::default()))

@@ -2,6 +2,7 @@
 //!
 //! Owns the exit codes and the last line on stderr, which Harbor shows with a crash. Must never hold words of a message.
 
+use std::io::{self, Write as _};
 use std::time::Duration;
 
 /// The end of a script.
@@ -32,6 +33,20 @@ impl Ending {
             Self::TooLong(_) => 124,
             Self::OutOfMemory(_) => 125,
         }
+    }
+
+    /// Says the last words, if there are any.
+    pub(crate) fn tell(&self) {
+        if let Some(words) = self.words() {
+            // Nobody can be told that the log is gone.
+            let _ = writeln!(io::stderr(), "harbor-runner-js: {words}");
+        }
+    }
+
+    /// Ends the process from any thread, whatever the script is doing.
+    pub(crate) fn at_once(&self) {
+        self.tell();
+        std::process::exit(self.code().into());
     }
 
     /// The last words on stderr; None at an orderly end.

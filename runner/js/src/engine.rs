@@ -15,10 +15,11 @@ use std::rc::Rc;
 use rquickjs::loader::{ImportAttributes, Loader, Resolver};
 use rquickjs::module::Declared;
 use rquickjs::runtime::RejectionTracker;
-use rquickjs::{Context, Ctx, Error, Function, Module, Object, Persistent, Result, Runtime, Value};
+use rquickjs::{Context, Ctx, Error, Module, Object, Persistent, Result, Runtime, Value};
 
 use crate::ending::Ending;
 use crate::event_loop::{self, Hooks};
+use crate::fetching::Fetching;
 use crate::globals::{Host, native};
 use crate::options::Options;
 use crate::pieces;
@@ -34,7 +35,10 @@ pub(crate) type Rejections = Rc<RefCell<Vec<(u64, Persistent<Value<'static>>)>>>
 pub(crate) fn run(options: &Options, name: &str, script: String) -> Ending {
     let no_start =
         |error: &dyn std::fmt::Display| Ending::Unusable(format!("the interpreter does not start: {error}"));
-    let host = match Host::new(Stretch::new(options.busy)) {
+    let fetching = Fetching::new(options.fetch.clone(), options.fetch_time);
+    let too_long = Ending::TooLong(options.busy);
+    let stretch = Stretch::new(options.busy, move || too_long.at_once());
+    let host = match stretch.and_then(|stretch| Host::new(stretch, fetching)) {
         Ok(host) => Rc::new(host),
         Err(error) => return no_start(&error),
     };
@@ -53,8 +57,8 @@ pub(crate) fn run(options: &Options, name: &str, script: String) -> Ending {
     };
     context.with(|ctx| {
         host.stretch.begin();
-        let hooks = match begin(&ctx, &host) {
-            Ok(hooks) => Hooks { fire: hooks.0, line: hooks.1, shown: hooks.2, memory: options.memory },
+        let hooks = match begin(&ctx, &host, options.memory) {
+            Ok(hooks) => hooks,
             Err(error) => return no_start(&error),
         };
         let declared = Module::declare(ctx.clone(), name, script);
@@ -74,10 +78,17 @@ fn confine(runtime: &Runtime, options: &Options, host: &Rc<Host>) {
 }
 
 /// Makes the globals. Returns what the turns call.
-fn begin<'js>(ctx: &Ctx<'js>, host: &Rc<Host>) -> Result<(Function<'js>, Function<'js>, Function<'js>)> {
+fn begin<'js>(ctx: &Ctx<'js>, host: &Rc<Host>, memory: u32) -> Result<Hooks<'js>> {
     let core = pieces::function(ctx, "core", pieces::CORE)?;
     let hooks: Object<'js> = core.call((native(ctx, host)?,))?;
-    Ok((hooks.get("fire")?, hooks.get("line")?, hooks.get("shown")?))
+    let hook = |name: &str| hooks.get(name);
+    Ok(Hooks {
+        fire: hook("fire")?,
+        line: hook("line")?,
+        fetched: hook("fetched")?,
+        shown: hook("shown")?,
+        memory,
+    })
 }
 
 /// The number of a value, the same as long as it exists.

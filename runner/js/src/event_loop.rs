@@ -1,9 +1,9 @@
 //! The event loop: an event, the script's work for it, the next event.
 //!
 //! ```text
-//!        ┌──────────────────────────────────────────────────────────────┐
-//!        ▼                                                              │
-//!  timer | line | end of input ─► script ─► its promises ─► is it over? ┴─► Ending
+//!        ┌───────────────────────────────────────────────────────────────┐
+//!        ▼                                                               │
+//!  timer | line | answer | end of input ─► script ─► its promises ─► over? ─► Ending
 //! ```
 //!
 //! Owns the order of events and the end of the script. One thread: while the script works, nothing else happens. Must never wait
@@ -12,7 +12,6 @@
 use std::fs::File;
 use std::io;
 use std::os::fd::AsFd as _;
-use std::time::Duration;
 
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -21,6 +20,8 @@ use rquickjs::{Ctx, Function, Promise, Result, Value};
 
 use crate::ending::Ending;
 use crate::engine::{Rejections, number};
+use crate::fetch_calls;
+use crate::fetching::Fetched;
 use crate::globals::{Host, log};
 use crate::input::{Line, Lines, MAX_LINE};
 
@@ -33,6 +34,8 @@ pub(crate) struct Hooks<'js> {
     pub(crate) fire: Function<'js>,
     /// Gives a line to who waits for one.
     pub(crate) line: Function<'js>,
+    /// Gives the end of a request to who made it.
+    pub(crate) fetched: Function<'js>,
     /// Shows an error.
     pub(crate) shown: Function<'js>,
     /// MiB that the script may use.
@@ -43,6 +46,7 @@ pub(crate) struct Hooks<'js> {
 enum Event {
     Timer(u32),
     Line(Line),
+    Fetched(Fetched),
     EndOfInput,
     /// Nothing can happen any more.
     Nothing,
@@ -57,7 +61,7 @@ pub(crate) fn run<'js>(
     rejections: &Rejections,
 ) -> Ending {
     let mut input = match io::stdin().as_fd().try_clone_to_owned() {
-        Ok(input) => Input { file: File::from(input), lines: Lines::default(), was_timer: false },
+        Ok(input) => Input::new(File::from(input)),
         Err(error) => return Ending::Unusable(format!("there is no standard input: {error}")),
     };
     let mut failed = None;
@@ -78,7 +82,7 @@ pub(crate) fn run<'js>(
             Err(error) => return Ending::Unusable(format!("standard input cannot be read: {error}")),
         };
         host.stretch.begin();
-        if take(host, hooks, event).is_err() && !host.is_over() {
+        if take(ctx, host, hooks, event).is_err() && !host.is_over() {
             log(&host.stretch, format!("uncaught {}", shown(hooks, &ctx.catch())));
         }
     }
@@ -96,7 +100,11 @@ pub(crate) fn thrown<'js>(host: &Host, hooks: &Hooks<'js>, error: &Value<'js>) -
 fn over(host: &Host) -> Option<Ending> {
     match (host.unread.get(), host.stretch.is_too_long()) {
         (true, _) => Some(Ending::Unread),
-        (_, true) => Some(Ending::TooLong(host.stretch.limit())),
+        (_, true) => {
+            // The watch need not come any more.
+            host.stretch.end();
+            Some(Ending::TooLong(host.stretch.limit()))
+        }
         _ => None,
     }
 }
@@ -126,8 +134,9 @@ fn unhandled<'js>(
     last
 }
 
-fn take(host: &Host, hooks: &Hooks<'_>, event: Event) -> Result<()> {
+fn take<'js>(ctx: &Ctx<'js>, host: &Host, hooks: &Hooks<'js>, event: Event) -> Result<()> {
     match event {
+        Event::Fetched(ended) => fetch_calls::give(ctx, &hooks.fetched, ended),
         Event::Timer(id) => hooks.fire.call((id,)),
         Event::Line(Line::Text(text)) => answer(host, || hooks.line.call((text,))),
         Event::Line(Line::NotText) => answer(host, || hooks.line.call(((), "the line is not UTF-8"))),
@@ -149,54 +158,83 @@ fn answer(host: &Host, give: impl FnOnce() -> Result<()>) -> Result<()> {
 struct Input {
     file: File,
     lines: Lines,
-    /// True if the last event was a timer. Then a line goes first, so that timers alone cannot keep lines waiting.
+    /// True if the last event was a timer. Then what has come goes first, so that timers alone cannot keep it waiting.
     was_timer: bool,
+    /// True if the last event was an answer. Then a line goes first.
+    was_answer: bool,
 }
 
 impl Input {
+    fn new(file: File) -> Self {
+        Self { file, lines: Lines::default(), was_timer: false, was_answer: false }
+    }
+
     fn next(&mut self, host: &Host) -> io::Result<Event> {
         loop {
-            let is_wanted = host.wanted.get() > 0;
-            if self.was_timer && is_wanted && !self.lines.has_ended() {
-                self.was_timer = false;
-                self.look(Some(0))?;
-                if let Some(line) = self.line() {
-                    return Ok(Event::Line(line));
+            if std::mem::take(&mut self.was_timer) {
+                self.look(host, Some(0))?;
+                if let Some(event) = self.arrived(host) {
+                    return Ok(event);
                 }
             }
             if let Some(id) = host.timers.borrow_mut().take_due(host.now()) {
                 self.was_timer = true;
                 return Ok(Event::Timer(id));
             }
+            if let Some(event) = self.arrived(host) {
+                return Ok(event);
+            }
             let next = host.timers.borrow().next();
-            if !is_wanted {
-                let Some(at) = next else { return Ok(Event::Nothing) };
-                std::thread::sleep(Duration::from_millis(at.saturating_sub(host.now())));
-                continue;
-            }
-            if let Some(line) = self.line() {
-                return Ok(Event::Line(line));
-            }
-            if self.lines.has_ended() {
+            if host.wanted.get() > 0 && self.lines.has_ended() {
                 return Ok(Event::EndOfInput);
             }
-            self.look(next.map(|at| at.saturating_sub(host.now())))?;
+            if host.wanted.get() == 0 && next.is_none() && host.fetching.borrow().source().is_none() {
+                return Ok(Event::Nothing);
+            }
+            self.look(host, next.map(|at| at.saturating_sub(host.now())))?;
         }
+    }
+
+    /// What has been read already and is waited for: a line and an answer take turns.
+    fn arrived(&mut self, host: &Host) -> Option<Event> {
+        let line = |input: &mut Self| input.line().map(Event::Line);
+        let first = if self.was_answer && host.wanted.get() > 0 { line(self) } else { None };
+        if first.is_some() {
+            self.was_answer = false;
+            return first;
+        }
+        if let Some(fetched) = host.fetching.borrow_mut().next() {
+            self.was_answer = true;
+            return Some(Event::Fetched(fetched));
+        }
+        if host.wanted.get() > 0 { line(self) } else { None }
     }
 
     fn line(&mut self) -> Option<Line> {
         self.lines.next().or_else(|| self.lines.skips_from_now().then_some(Line::TooLong))
     }
 
-    /// Waits for input, at most so many milliseconds, and takes what there is.
-    fn look(&mut self, most: Option<u64>) -> io::Result<()> {
+    /// Waits for what the script waits for, at most so many milliseconds, and takes what there is.
+    fn look(&mut self, host: &Host, most: Option<u64>) -> io::Result<()> {
         let timeout =
             most.map_or(PollTimeout::NONE, |most| PollTimeout::try_from(most).unwrap_or(PollTimeout::MAX));
-        let mut wanted = [PollFd::new(self.file.as_fd(), PollFlags::POLLIN)];
-        match poll(&mut wanted, timeout) {
-            Ok(0) | Err(Errno::EINTR) => Ok(()),
-            Ok(_) => self.lines.fill(&mut self.file),
-            Err(error) => Err(error.into()),
+        let (has_line, has_answer) = {
+            let fetching = host.fetching.borrow();
+            let lines = (host.wanted.get() > 0 && !self.lines.has_ended()).then(|| self.file.as_fd());
+            let answers = fetching.source();
+            let mut wanted: Vec<_> =
+                lines.iter().chain(&answers).map(|from| PollFd::new(*from, PollFlags::POLLIN)).collect();
+            match poll(&mut wanted, timeout) {
+                Ok(_) => {}
+                Err(Errno::EINTR) => return Ok(()),
+                Err(error) => return Err(error.into()),
+            }
+            let mut has = wanted.iter().map(|from| from.any().unwrap_or_default());
+            (lines.is_some() && has.next() == Some(true), answers.is_some() && has.next() == Some(true))
+        };
+        if has_answer {
+            host.fetching.borrow_mut().fill()?;
         }
+        if has_line { self.lines.fill(&mut self.file) } else { Ok(()) }
     }
 }

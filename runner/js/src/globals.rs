@@ -18,10 +18,11 @@ use std::time::Instant;
 use rquickjs::function::This;
 use rquickjs::{Ctx, Exception, Function, Object, Result, TypedArray, Value};
 
+use crate::fetching::Fetching;
 use crate::input::MAX_LINE;
 use crate::stretch::Stretch;
 use crate::timers::Timers;
-use crate::{pieces, urls};
+use crate::{fetch_calls, pieces, urls};
 
 /// Bytes of one message to the log that are kept.
 const MAX_LOGGED: usize = 64 * 1024;
@@ -30,6 +31,7 @@ const MAX_LOGGED: usize = 64 * 1024;
 pub(crate) struct Host {
     pub(crate) stretch: Stretch,
     pub(crate) timers: RefCell<Timers>,
+    pub(crate) fetching: RefCell<Fetching>,
     /// How many lines the script waits for.
     pub(crate) wanted: Cell<u32>,
     /// True once nobody reads the output any more.
@@ -43,11 +45,12 @@ impl Host {
     ///
     /// # Errors
     /// When there is none.
-    pub(crate) fn new(stretch: Stretch) -> io::Result<Self> {
+    pub(crate) fn new(stretch: Stretch, fetching: Fetching) -> io::Result<Self> {
         let output = File::from(io::stdout().as_fd().try_clone_to_owned()?);
         Ok(Self {
             stretch,
             timers: RefCell::default(),
+            fetching: RefCell::new(fetching),
             wanted: Cell::new(0),
             unread: Cell::new(false),
             output: RefCell::new(output),
@@ -107,6 +110,7 @@ pub(crate) fn native<'js>(ctx: &Ctx<'js>, host: &Rc<Host>) -> Result<Object<'js>
     let native = Object::new(ctx.clone())?;
     of_input_and_output(ctx, host, &native)?;
     of_timers(ctx, host, &native)?;
+    fetch_calls::add(ctx, host, &native)?;
     native.set("env", Function::new(ctx.clone(), environment)?)?;
     native.set("random", Function::new(ctx.clone(), random)?)?;
     native.set("uuid", Function::new(ctx.clone(), uuid)?)?;

@@ -6,11 +6,13 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::fetching::Way;
+
 /// How the program is called.
-pub(crate) const USAGE: &str = "usage: harbor-runner-js [--memory MIB] [--busy SECONDS] FILE; `harbor add NAME --js FILE` adds a script to Harbor";
+pub(crate) const USAGE: &str = "usage: harbor-runner-js [--memory MIB] [--busy SECONDS] [--fetch-time SECONDS] FILE; `harbor add NAME --js FILE` adds a script to Harbor";
 
 const MEMORY: std::ops::RangeInclusive<u32> = 4..=4096;
-const BUSY: std::ops::RangeInclusive<f64> = 0.05..=600.0;
+const SECONDS: std::ops::RangeInclusive<f64> = 0.05..=600.0;
 
 /// The script and its limits.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,6 +23,10 @@ pub(crate) struct Options {
     pub(crate) memory: u32,
     /// The longest time from one event until its work is done.
     pub(crate) busy: Duration,
+    /// The longest time of one request.
+    pub(crate) fetch_time: Duration,
+    /// How it fetches, if it may: `--fetcher PROGRAM --proxy ADDRESS`, which the bridge adds.
+    pub(crate) fetch: Option<Way>,
 }
 
 impl Options {
@@ -29,13 +35,23 @@ impl Options {
     /// # Errors
     /// How it is used.
     pub(crate) fn read(words: impl IntoIterator<Item = OsString>) -> Result<Self, String> {
-        let mut options = Self { file: PathBuf::new(), memory: 64, busy: Duration::from_secs(5) };
+        let mut options = Self {
+            file: PathBuf::new(),
+            memory: 64,
+            busy: Duration::from_secs(5),
+            fetch_time: Duration::from_secs(30),
+            fetch: None,
+        };
+        let (mut fetcher, mut proxy) = (None, None);
         let mut words = words.into_iter();
         while let Some(word) = words.next() {
             let mut value = || words.next().and_then(|value| value.into_string().ok()).unwrap_or_default();
             match word.to_str() {
                 Some("--memory") => options.memory = memory(&value())?,
-                Some("--busy") => options.busy = busy(&value())?,
+                Some("--busy") => options.busy = seconds("--busy", &value())?,
+                Some("--fetch-time") => options.fetch_time = seconds("--fetch-time", &value())?,
+                Some("--fetcher") => fetcher = Some(value()),
+                Some("--proxy") => proxy = Some(value()),
                 Some(option) if option.starts_with("--") => {
                     return Err(format!("there is no option {option:.40}; {USAGE}"));
                 }
@@ -43,6 +59,7 @@ impl Options {
                 _ => return Err(format!("there is one FILE; {USAGE}")),
             }
         }
+        options.fetch = fetcher.zip(proxy).map(|(program, proxy)| Way { program: program.into(), proxy });
         match options.file.as_os_str().is_empty() {
             true => Err(USAGE.into()),
             false => Ok(options),
@@ -55,11 +72,10 @@ fn memory(word: &str) -> Result<u32, String> {
     mib.ok_or_else(|| format!("--memory: use MiB from {} to {}", MEMORY.start(), MEMORY.end()))
 }
 
-fn busy(word: &str) -> Result<Duration, String> {
-    let seconds = word.parse().ok().filter(|seconds| BUSY.contains(seconds));
-    let seconds =
-        seconds.ok_or_else(|| format!("--busy: use seconds from {} to {}", BUSY.start(), BUSY.end()))?;
-    Ok(Duration::from_secs_f64(seconds))
+fn seconds(option: &str, word: &str) -> Result<Duration, String> {
+    let seconds = word.parse().ok().filter(|seconds| SECONDS.contains(seconds));
+    let wrong = || format!("{option}: use seconds from {} to {}", SECONDS.start(), SECONDS.end());
+    Ok(Duration::from_secs_f64(seconds.ok_or_else(wrong)?))
 }
 
 #[cfg(test)]
@@ -72,10 +88,20 @@ mod tests {
 
     #[test]
     fn limits_stand_before_or_behind_the_file() {
-        let wanted = Options { file: "/a.js".into(), memory: 16, busy: Duration::from_millis(200) };
+        let usual = Options {
+            file: "a.js".into(),
+            memory: 64,
+            busy: Duration::from_secs(5),
+            fetch_time: Duration::from_secs(30),
+            fetch: None,
+        };
+        assert_eq!(read("a.js"), Ok(usual.clone()));
+        let wanted =
+            Options { file: "/a.js".into(), memory: 16, busy: Duration::from_millis(200), ..usual.clone() };
         assert_eq!(read("--memory 16 /a.js --busy 0.2"), Ok(wanted));
-        let wanted = Options { file: "a.js".into(), memory: 64, busy: Duration::from_secs(5) };
-        assert_eq!(read("a.js"), Ok(wanted));
+        let fetch = Some(Way { program: "/f".into(), proxy: "p:1".into() });
+        let wanted = Options { fetch_time: Duration::from_secs(2), fetch, ..usual };
+        assert_eq!(read("a.js --fetch-time 2 --fetcher /f --proxy p:1"), Ok(wanted));
     }
 
     #[test]
@@ -87,6 +113,7 @@ mod tests {
             ("--memory", "from 4 to 4096"),
             ("--busy x a.js", "from 0.05 to 600"),
             ("--busy NaN a.js", "from 0.05 to 600"),
+            ("--fetch-time 0 a.js", "--fetch-time: use seconds from 0.05 to 600"),
             ("--fast a.js", "no option --fast"),
         ] {
             assert!(read(line).unwrap_err().contains(said), "{line}");

@@ -18,11 +18,12 @@ pub(crate) fn module(wanted: &str) -> Option<&'static str> {
 pub(crate) const CORE: &str = include_str!("js/core.js");
 
 /// The sources of globals that are evaluated when a script first uses them.
-const LATER: [(&str, &str); 4] = [
+const LATER: [(&str, &str); 5] = [
     ("text", include_str!("js/text.js")),
     ("url", include_str!("js/url.js")),
     ("abort", include_str!("js/abort.js")),
     ("clone", include_str!("js/clone.js")),
+    ("fetch", include_str!("js/fetch.js")),
 ];
 
 /// The function that a source is.

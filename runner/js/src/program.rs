@@ -1,12 +1,12 @@
 //! The program: the server of one script.
 //!
 //! ```text
-//!   harbor-runner-js [--memory MIB] [--busy SECONDS] FILE      MCP's lines on stdin and stdout, the log on stderr
+//!   harbor-runner-js [--memory MIB] [--busy SECONDS] [--fetch-time SECONDS] FILE
+//!                              MCP's lines on stdin and stdout, the log on stderr
 //! ```
 //!
 //! Owns the order of its start and the words at its end. stdout belongs to the script.
 
-use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 use crate::ending::Ending;
@@ -20,9 +20,7 @@ pub fn run() -> ExitCode {
         Ok(options) => interpret(&options),
         Err(usage) => Ending::Unusable(usage),
     };
-    if let Some(words) = ending.words() {
-        let _ = writeln!(io::stderr(), "harbor-runner-js: {words}");
-    }
+    ending.tell();
     ExitCode::from(ending.code())
 }
 

@@ -58,7 +58,22 @@ pub fn at_socket(rules: Rules, url: &Url, socket: &str) -> Result<Client, Troubl
     built(builder(rules, url).unix_socket(socket).tls_certs_only([]))
 }
 
+/// A client that reaches everything by one proxy, and connects to nothing else. `rules`: for the proxy itself. It has no
+/// header of its own: others' requests are sent.
+///
+/// # Errors
+/// When there is no TLS, or the proxy is not valid.
+pub fn through(rules: Rules, proxy: &Url) -> Result<Client, Trouble> {
+    let proxy = Proxy::all(proxy.clone())
+        .map_err(|_| Trouble::of(RemoteEnd::Unreachable, "the proxy has no valid URL"))?;
+    built(plain(rules).proxy(proxy))
+}
+
 fn builder(rules: Rules, url: &Url) -> ClientBuilder {
+    plain(rules).default_headers(own_identity(url))
+}
+
+fn plain(rules: Rules) -> ClientBuilder {
     Client::builder()
         .user_agent(USER_AGENT)
         .no_proxy()
@@ -67,7 +82,6 @@ fn builder(rules: Rules, url: &Url) -> ClientBuilder {
         .pool_idle_timeout(IDLE)
         .tcp_nodelay(true)
         .dns_resolver(Arc::new(Resolver(rules)))
-        .default_headers(own_identity(url))
 }
 
 fn built(builder: ClientBuilder) -> Result<Client, Trouble> {

@@ -50,6 +50,7 @@ mod importing;
 mod install;
 mod installing;
 mod instances;
+mod js_fetch;
 mod js_servers;
 mod leftovers;
 mod limits;

@@ -26,7 +26,7 @@ pub use advice::{Advice, advice, shell};
 pub use lacking::{Hint, hints};
 pub use path::PathRefusal;
 pub use personal_files::{Kept, kept_file};
-pub use proxy::{NOT_ALLOWED, refused_host};
+pub use proxy::{EGRESS, NOT_ALLOWED, refused_host};
 pub use refusal_sentences::Told;
 
 /// The part of a longer text that is read, in bytes.

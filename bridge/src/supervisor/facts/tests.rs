@@ -82,6 +82,7 @@ impl Home {
             command,
             args: &args,
             cwd,
+            starts: None,
             path: self.own_path.then_some(path.as_str()),
             sandbox: &self.sandbox,
             harbor_home: &self.given.join(".harbor"),

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use harbor_home::Paths;
 use harbor_home::files::{private_directory, write_atomically};
-use harbor_ipc_proto::client::SandboxSettings;
+use harbor_ipc_proto::client::{NetworkKind, SandboxSettings};
 use harbor_ipc_proto::link::runner::Launch;
 use harbor_ipc_proto::secret::Secret;
 use harbor_policy::credentials::Credentials;
@@ -261,6 +261,7 @@ impl Server {
                 None => self.runners().shared.paths.server_script(self.id().as_str()),
             },
             interpreter: self.runners().executables.interpreter().to_owned(),
+            fetcher: self.runners().executables.fetcher().to_owned(),
             package_dir,
             runtimes,
             runtime: self.runtime_path(),
@@ -360,6 +361,8 @@ struct Preparing {
     script_dir: PathBuf,
     /// The interpreter of such scripts.
     interpreter: PathBuf,
+    /// The program that fetches for them.
+    fetcher: PathBuf,
     package_dir: PathBuf,
     runtimes: Arc<Runtimes>,
     /// The interpreter of its package, if it is not the usual one.
@@ -428,8 +431,10 @@ impl Preparing {
             (Some(cwd), false) => cwd.clone(),
             (None, false) => text(&data),
         };
+        let fetcher = self.may_fetch().then_some(self.fetcher.as_path());
         let facts = facts::collect(&facts::FactsQuery {
             command: &command,
+            starts: fetcher,
             // What they name is within a server's reach by that.
             args: if self.alone { &[] } else { &args },
             cwd: &cwd,
@@ -456,7 +461,14 @@ impl Preparing {
             env.entry(found.variable.into()).or_insert(found.address);
         }
         let secrets = Credentials::default();
+        let args = [args, fetcher.map(fetching).unwrap_or_default()].concat();
         Ok(Prepared { command, args, cwd, programs, path, sandbox, env, facts, secrets })
+    }
+
+    /// True for a script that may reach hosts: its interpreter has `fetch`.
+    fn may_fetch(&self) -> bool {
+        let Definition { command, sandbox, .. } = &self.definition;
+        command == JS_RUNNER && sandbox::settings::network(sandbox) == NetworkKind::Hosts
     }
 
     fn program(&self, dir: &Path) -> Result<(String, Vec<String>, Option<PathBuf>), Unprepared> {
@@ -482,6 +494,12 @@ impl Preparing {
         })?;
         Ok((text(&entry), package.args.clone(), Some(packages::program_dir(package, dir))))
     }
+}
+
+/// What the interpreter is told: the program that fetches, and the proxy by which it does.
+fn fetching(fetcher: &Path) -> Vec<String> {
+    let proxy = format!("127.0.0.1:{}", environment::PROXY_PORT);
+    vec!["--fetcher".into(), text(fetcher), "--proxy".into(), proxy]
 }
 
 fn text(path: &Path) -> String {

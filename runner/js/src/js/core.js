@@ -10,6 +10,8 @@
   const { get, set, delete: remove } = Map.prototype;
   const PromiseHere = Promise;
   const then = Promise.prototype.then;
+  const settled = Promise.resolve();
+  const ErrorHere = Error;
   const text = String;
 
   const give = (name, value) =>
@@ -62,14 +64,14 @@
 
   const queueMicrotask = (callback) => {
     if (typeof callback !== "function") throw new TypeError("queueMicrotask needs a function");
-    apply(then, PromiseHere.resolve(), [() => { callback(); }]);
+    apply(then, settled, [() => { callback(); }]);
   };
 
   // The log.
   const { stringify } = JSON;
   const shown = (value) => {
     if (typeof value === "string") return value;
-    if (value instanceof Error) return value.stack ? `${value}\n${value.stack}` : `${value}`;
+    if (value instanceof ErrorHere) return value.stack ? `${value}\n${value.stack}` : `${value}`;
     if (typeof value === "function") return `[function ${value.name}]`;
     if (typeof value !== "object" || value === null) return typeof value === "bigint" ? `${value}n` : text(value);
     try {
@@ -115,10 +117,11 @@
   give("crypto", crypto);
 
   // The rest costs memory only in scripts that use it.
-  const later = (piece, names) => {
+  const later = (piece, names, done) => {
     for (const name of names) {
       const replace = () => {
         const made = native.piece(piece);
+        if (done) done(made);
         for (const other of names) {
           const now = getOwnPropertyDescriptor(globalThis, other);
           if (now && now.get && now.get.of === piece) give(other, made[other]);
@@ -133,6 +136,9 @@
   later("url", ["URL", "URLSearchParams"]);
   later("abort", ["AbortController", "AbortSignal"]);
   later("clone", ["structuredClone"]);
+  // The hook `fetched` stays here: a script could answer its own requests, no more, but has no use for it.
+  let fetched;
+  if (native.fetches) later("fetch", ["fetch", "Headers", "Response"], (made) => { fetched = made.fetched; });
 
   // A text is never run as a program.
   const refuse = () => {
@@ -156,6 +162,10 @@
       apply(remove, waiting, [at]);
       if (error) reader.reject(new TypeError(error));
       else reader.resolve(value);
+    },
+    /** A request has ended. */
+    fetched(id, error, answer) {
+      fetched(id, error, answer);
     },
     /** An error's words and stack. */
     shown(error) {

@@ -22,25 +22,26 @@ fn an_endless_loop_is_ended_soon_after_its_limit() {
         "MCP.readLine().then(() => { for (;;); });",
         "/(a+)+$/.test('a'.repeat(64) + 'b');",
         "new Array(1e6).fill(0).sort(() => 1); for (;;);",
+        // Each step takes long, and the engine asks after thousands of them.
+        "const big = 'x'.repeat(1 << 20); for (;;) big.indexOf('y');",
+        "for (;;) JSON.parse('[' + '1,'.repeat(1e5) + '1]');",
+        "for (;;) 3n ** 100000n;",
     ] {
         let began = Instant::now();
         let ran = run_with(&["--busy", "0.5"], script, b"line\n");
         let took = began.elapsed();
         ended(&ran, 124, "computed for more than 0.5 s");
-        assert!(took >= Duration::from_millis(500) && took < Duration::from_secs(2), "{script}: {took:?}");
+        // 100 ms are meant; a machine with much else to do needs more for the start of the program.
+        assert!(took >= Duration::from_millis(500) && took < Duration::from_secs(1), "{script}: {took:?}");
     }
 }
 
 #[test]
-fn a_step_of_the_engine_that_takes_for_ever_is_ended_by_the_kernel() {
+fn a_step_of_the_engine_that_takes_for_ever_is_ended_as_well() {
     let began = Instant::now();
-    let ran = run_with(
-        &["--busy", "0.1", "--memory", "1024"],
-        "2n ** 3n ** 20n % 7n; let x = 3n ** 100000000n; x * x;",
-        b"",
-    );
-    assert!(ran.code.is_none() || ran.code == Some(124) || ran.code == Some(1), "{ran:?}");
-    assert!(began.elapsed() < Duration::from_secs(10));
+    let ran = run_with(&["--busy", "0.1", "--memory", "1024"], "let x = 3n ** 100000000n; x * x;", b"");
+    ended(&ran, 124, "computed for more than 0.1 s");
+    assert!(began.elapsed() < Duration::from_millis(600), "{:?}", began.elapsed());
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "test support")]
 
+mod attacks;
 mod ends;
 mod globals;
 mod mcp;

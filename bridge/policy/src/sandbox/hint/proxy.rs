@@ -9,6 +9,9 @@ use harbor_ipc_proto::link::runner::Lack;
 use super::path::find_word;
 use crate::sandbox::hosts::Target;
 
+/// The proxy's name in the header `Proxy-Status` of its own answers (RFC 9209).
+pub const EGRESS: &str = "harbor-egress";
+
 /// The proxy's words behind `refused HOST:PORT` where no rule permits it.
 pub const NOT_ALLOWED: &str = ": it is not among the allowed hosts";
 
