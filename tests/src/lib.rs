@@ -49,6 +49,7 @@ pub mod small_disk;
 pub mod steps;
 pub mod terminal;
 pub mod tls;
+pub mod wasm;
 
 use std::time::Duration;
 

@@ -46,6 +46,7 @@ impl Supervisor {
             remote: None,
             image: None,
             script: None,
+            module: None,
             install_env: BTreeMap::new(),
             with: Vec::new(),
         };

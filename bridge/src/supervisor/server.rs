@@ -21,6 +21,7 @@ mod filled;
 mod hearing;
 mod installing;
 mod instances;
+mod interpreted;
 mod lacking;
 mod launch;
 mod nodes;

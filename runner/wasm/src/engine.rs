@@ -111,6 +111,10 @@ fn ended(store: &mut Store<Host>, options: &Options, error: &Error) -> Ending {
         (_, Some(TrapCode::StackOverflow)) => {
             Ending::Trap("the calls are too deep: the stack is used up".into())
         }
+        // Compilers keep a stack of their own at the begin of the memory.
+        (_, Some(code @ TrapCode::MemoryOutOfBounds)) => {
+            Ending::Trap(format!("{code}, as when calls are too deep for the stack"))
+        }
         (_, Some(code)) => Ending::Trap(code.to_string()),
         _ => Ending::Trap(error.to_string()),
     }

@@ -96,3 +96,4 @@ mod traces;
 mod unread;
 mod upgrading;
 mod waiting;
+mod wasm_servers;
