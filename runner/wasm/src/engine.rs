@@ -8,7 +8,9 @@
 //!
 //! Owns that order. Fuel only says when to look at the clock: how much work an instruction is, it does not know.
 
-use wasmi::{Config, EnforcedLimits, Engine, Error, Instance, Module, ResumableCall, Store, TrapCode};
+use wasmi::{
+    Config, CustomFuelCosts, EnforcedLimits, Engine, Error, Instance, Module, ResumableCall, Store, TrapCode,
+};
 use wasmi_wasi::{WasiCtx, add_to_externals};
 
 use crate::ending::Ending;
@@ -77,6 +79,12 @@ fn config() -> Config {
     config.consume_fuel(true).wasm_multi_memory(false).ignore_custom_sections(true);
     config.set_max_recursion_depth(DEPTH).set_max_stack_height(STACK);
     config.enforced_limits(EnforcedLimits::strict());
+    // A function is translated at its first call, and once; a lack of fuel for that would be an end that cannot be resumed.
+    config.fuel_cost(CustomFuelCosts {
+        bytes_copied_per_fuel: 64,
+        fuel_per_bytes_translated: 0,
+        fuel_per_bytes_validated: 0,
+    });
     config
 }
 

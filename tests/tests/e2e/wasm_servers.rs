@@ -134,6 +134,7 @@ fn each_trouble_is_a_crash_with_its_cause_and_the_server_comes_back() {
         let error = bridge.tool("s", tool, &json!({})).unwrap_err();
         assert_eq!(error.details["cause"], "exited", "{tool}: {error:?}");
         assert!(error.details["stderr_tail"].as_str().unwrap().contains(words), "{tool}: {error:?}");
+        assert!(!error.message.contains("harbor sandbox"), "the sandbox has no part in it: {error:?}");
         let _ = bridge.wait_for_state("s", "crashed");
         assert_eq!(bridge.server("s")["last_exit"]["exit_code"], code, "{tool}");
         let _ = bridge.wait_for_state("s", "running");

@@ -65,6 +65,13 @@ fn each_line_that_is_read_begins_a_stretch() {
 }
 
 #[test]
+fn a_large_function_costs_no_fuel_at_its_first_call() {
+    let body = "nop ".repeat(300_000);
+    let large = format!(r#"(func $large {body}) (func (export "_start") (call $large))"#);
+    assert_eq!(run_bytes(&module(&large), &[], b"").text(), "");
+}
+
+#[test]
 fn recursion_is_a_trap_that_says_so() {
     let deep = module(r#"(func $deep (export "_start") (call $deep))"#);
     ended(&run_bytes(&deep, &[], b""), 1, "trap: the calls are too deep");
