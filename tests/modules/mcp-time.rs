@@ -1,4 +1,5 @@
-//! The server of the tool `time.now`, as a module of WebAssembly. What speaks MCP is put behind it: mcp.rs of `harbor new server`.
+//! The server of the tool `time.now`, as a module of WebAssembly. What speaks MCP is put behind it: `mcp.rs.txt` of
+//! `harbor new server`.
 
 const SERVER: (&str, &str) = ("mcp-time", "1.0.0");
 

@@ -1,4 +1,5 @@
-//! A server whose tools are what tests need: troubles, and what a module reaches. What speaks MCP is put behind it.
+//! A server whose tools are what tests need: troubles, and what a module reaches. What speaks MCP is put behind it:
+//! `mcp.rs.txt` of `harbor new server`.
 
 const SERVER: (&str, &str) = ("tools", "1.0.0");
 

@@ -12,7 +12,7 @@ use sha2::{Digest as _, Sha256};
 use crate::programs;
 
 /// What speaks MCP in every one of them.
-const MCP: &str = include_str!("../../bridge/cli/src/commands/new_server/mcp.rs");
+const MCP: &str = include_str!("../../bridge/cli/src/commands/new_server/mcp.rs.txt");
 
 /// The target's name, and the one that it had until Rust 1.78.
 const TARGETS: [&str; 2] = ["wasm32-wasip1", "wasm32-wasi"];

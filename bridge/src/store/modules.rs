@@ -37,25 +37,19 @@ pub fn file(dir: &Path, sha256: &str) -> PathBuf {
 /// # Errors
 /// When the file system refuses.
 pub fn write(dir: &Path, sha256: &str, bytes: &[u8]) -> Result<(), StoreError> {
-    if check(dir, sha256).is_ok() {
+    if is_there(dir, sha256) {
         return Ok(());
     }
     private_directory(dir)?;
     Ok(write_atomically(&file(dir, sha256), bytes)?)
 }
 
-/// Checks that a module is there and is the one that was added.
-///
-/// # Errors
-/// A sentence for people that says what to do.
-pub fn check(dir: &Path, sha256: &str) -> Result<(), String> {
+/// True if a module is there and is the one that was added.
+#[must_use]
+pub fn is_there(dir: &Path, sha256: &str) -> bool {
     let file = file(dir, sha256);
-    let is_file = fs::symlink_metadata(&file).is_ok_and(|found| found.is_file());
-    match fs::read(&file).map(|bytes| self::sha256(&bytes)) {
-        Ok(found) if is_file && found == sha256 => Ok(()),
-        Ok(_) => Err(format!("{} is not the module that was added; add it again", file.display())),
-        Err(error) => Err(format!("{}: {error}; add the module again", file.display())),
-    }
+    fs::symlink_metadata(&file).is_ok_and(|found| found.is_file())
+        && fs::read(&file).is_ok_and(|bytes| self::sha256(&bytes) == sha256)
 }
 
 /// Removes all modules but this one.
@@ -83,16 +77,16 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let dir = home.path().join("module");
         let (one, two) = (sha256(b"one"), sha256(b"two"));
-        assert!(check(&dir, &one).unwrap_err().contains("add the module again"));
+        assert!(!is_there(&dir, &one));
         write(&dir, &one, b"one").unwrap();
         write(&dir, &two, b"two").unwrap();
-        assert_eq!((check(&dir, &one), check(&dir, &two)), (Ok(()), Ok(())));
+        assert!(is_there(&dir, &one) && is_there(&dir, &two));
         fs::write(file(&dir, &one), "two").unwrap();
-        assert!(check(&dir, &one).unwrap_err().contains("is not the module that was added"));
+        assert!(!is_there(&dir, &one));
         write(&dir, &one, b"one").unwrap();
-        assert_eq!(check(&dir, &one), Ok(()));
+        assert!(is_there(&dir, &one));
         remove_others(&dir, Some(&two)).unwrap();
-        assert!(check(&dir, &one).is_err() && check(&dir, &two).is_ok());
+        assert!(!is_there(&dir, &one) && is_there(&dir, &two));
         remove_others(&dir, None).unwrap();
         assert_eq!(fs::read_dir(&dir).unwrap().count(), 0);
         remove_others(&home.path().join("none"), None).unwrap();

@@ -10,6 +10,7 @@ use wasmi_wasi::dir::Dir as Whole;
 use wasmi_wasi::wasi_common::WasiCtx;
 use wasmi_wasi::{Dir, ambient_authority};
 
+use crate::ending::Unusable;
 use crate::options::Options;
 use crate::read_only::ReadOnly;
 
@@ -17,7 +18,7 @@ use crate::read_only::ReadOnly;
 ///
 /// # Errors
 /// Which directory cannot be opened.
-pub(crate) fn grant(system: &WasiCtx, options: &Options) -> Result<(), String> {
+pub(crate) fn grant(system: &WasiCtx, options: &Options) -> Result<(), Unusable> {
     let here = std::env::current_dir().ok();
     for path in &options.write {
         if here.as_deref().is_some_and(|here| here == std::path::Path::new(path)) {
@@ -31,11 +32,13 @@ pub(crate) fn grant(system: &WasiCtx, options: &Options) -> Result<(), String> {
     Ok(())
 }
 
-fn opened(path: &str) -> Result<Whole, String> {
+fn opened(path: &str) -> Result<Whole, Unusable> {
     let opened = Dir::open_ambient_dir(path, ambient_authority());
-    opened.map(Whole::from_cap_std).map_err(|error| format!("cannot open the directory {path}: {error}"))
+    opened
+        .map(Whole::from_cap_std)
+        .map_err(|error| Unusable(format!("cannot open the directory {path}: {error}")))
 }
 
-fn give(system: &WasiCtx, directory: Box<dyn wasmi_wasi::WasiDir>, name: &str) -> Result<(), String> {
-    system.push_preopened_dir(directory, name).map_err(|error| format!("{name}: {error}"))
+fn give(system: &WasiCtx, directory: Box<dyn wasmi_wasi::WasiDir>, name: &str) -> Result<(), Unusable> {
+    system.push_preopened_dir(directory, name).map_err(|error| Unusable(format!("{name}: {error}")))
 }

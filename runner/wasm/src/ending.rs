@@ -4,19 +4,29 @@
 
 use std::time::Duration;
 
+/// Why a module cannot be run: a sentence for its author that says what to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Unusable(pub(crate) String);
+
 /// The end of a module.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Ending {
     /// It returned, or ended itself with this exit code.
     Exit(i32),
     /// The command line is wrong, or the file is no program: what to do about it.
-    Unusable(String),
+    Unusable(Unusable),
     /// It did what no module may: the name of that.
     Trap(String),
     /// A stretch was longer than this.
     TooLong(Duration),
     /// It needed more than this many MiB.
     OutOfMemory(u32),
+}
+
+impl From<Unusable> for Ending {
+    fn from(why: Unusable) -> Self {
+        Self::Unusable(why)
+    }
 }
 
 impl Ending {
@@ -37,7 +47,7 @@ impl Ending {
         match self {
             Self::Exit(0) => None,
             Self::Exit(own) => Some(format!("the module ended itself with exit code {own}")),
-            Self::Unusable(why) => Some(why.clone()),
+            Self::Unusable(Unusable(why)) => Some(why.clone()),
             Self::Trap(what) => Some(format!("trap: {what}")),
             Self::TooLong(limit) => Some(format!(
                 "the module computed for more than {} s without a pause, and was ended; `--busy SECONDS` allows more",
@@ -58,7 +68,7 @@ mod tests {
     #[test]
     fn each_end_has_a_code_and_a_cause_of_its_own() {
         let ends = [
-            Ending::Unusable("x".into()),
+            Ending::Unusable(Unusable("x".into())),
             Ending::Trap("x".into()),
             Ending::TooLong(Duration::from_millis(1500)),
             Ending::OutOfMemory(64),

@@ -13,7 +13,7 @@ use wasmi::{
 };
 use wasmi_wasi::{WasiCtx, add_to_externals};
 
-use crate::ending::Ending;
+use crate::ending::{Ending, Unusable};
 use crate::limiter::Limiter;
 use crate::module;
 use crate::options::Options;
@@ -51,25 +51,25 @@ pub(crate) fn run(options: &Options, bytes: Vec<u8>) -> Ending {
 fn start(options: &Options, bytes: Vec<u8>, stretch: &Stretch) -> Result<(Store<Host>, Instance), Ending> {
     let engine = Engine::new(&config());
     let module = Module::new(&engine, &bytes)
-        .map_err(|error| Ending::Unusable(format!("the module is broken: {error}; build it again")))?;
+        .map_err(|error| Unusable(format!("the module is broken: {error}; build it again")))?;
     drop(bytes);
-    let system = system::of(options, stretch).map_err(Ending::Unusable)?;
+    let system = system::of(options, stretch)?;
     let mut store = Store::new(&engine, Host { system, limiter: Limiter::new(options) });
     store.limiter(|host| &mut host.limiter);
     let mut functions = Vec::new();
     add_to_externals(&mut store, &module, &mut functions, |host: &mut Host| &mut host.system)
-        .map_err(|missing| Ending::Unusable(module::lacks(&missing)))?;
-    module::is_program(&module).map_err(Ending::Unusable)?;
+        .map_err(|missing| module::lacks(&missing))?;
+    module::is_program(&module)?;
     // For what a module does while it is made; that cannot be resumed.
     store
         .set_fuel(SLICE * 10)
-        .map_err(|error| Ending::Unusable(format!("the interpreter does not start: {error}")))?;
+        .map_err(|error| Unusable(format!("the interpreter does not start: {error}")))?;
     let instance = Instance::new(&mut store, &module, &functions);
     let instance = instance.map_err(|error| match error.as_trap_code() {
         Some(TrapCode::OutOfFuel) => Ending::TooLong(stretch.limit()),
         Some(_) => ended(&mut store, options, &error),
         None if store.data_mut().limiter.has_refused() => Ending::OutOfMemory(options.memory),
-        None => Ending::Unusable(format!("the module cannot be started: {error}")),
+        None => Unusable(format!("the module cannot be started: {error}")).into(),
     })?;
     Ok((store, instance))
 }

@@ -6,6 +6,8 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::ending::Unusable;
+
 /// How the program is called.
 pub(crate) const USAGE: &str = "usage: harbor-runner-wasm FILE [--memory MIB] [--busy SECONDS] [--read DIR]… [--write DIR]… [-- ARGUMENT…]; \
                                 `harbor add NAME --wasm FILE` adds a module to Harbor";
@@ -35,7 +37,7 @@ impl Options {
     ///
     /// # Errors
     /// How it is used.
-    pub(crate) fn read(words: impl IntoIterator<Item = OsString>) -> Result<Self, String> {
+    pub(crate) fn read(words: impl IntoIterator<Item = OsString>) -> Result<Self, Unusable> {
         let mut options = Self {
             file: PathBuf::new(),
             memory: 64,
@@ -56,54 +58,52 @@ impl Options {
                 }
                 _ if options.file.as_os_str().is_empty() => options.file = word.into(),
                 _ => {
-                    return Err(format!(
-                        "there is one FILE; the module's own arguments stand behind `--`; {USAGE}"
-                    ));
+                    let why = "there is one FILE; the module's own arguments stand behind `--`";
+                    return Err(Unusable(format!("{why}; {USAGE}")));
                 }
             }
         }
         match options.file.as_os_str().is_empty() {
-            true => Err(USAGE.into()),
+            true => Err(Unusable(USAGE.into())),
             false => Ok(options),
         }
     }
 
-    fn take(&mut self, option: &str, value: String) -> Result<(), String> {
+    fn take(&mut self, option: &str, value: String) -> Result<(), Unusable> {
         match option {
             "--memory" => self.memory = memory(&value)?,
             "--busy" => self.busy = busy(&value)?,
             "--read" => self.read.push(directory(option, value)?),
             "--write" => self.write.push(directory(option, value)?),
             _ => {
-                return Err(format!(
-                    "there is no option {option:.40}; the module's own stand behind `--`; {USAGE}"
-                ));
+                let why = format!("there is no option {option:.40}; the module's own stand behind `--`");
+                return Err(Unusable(format!("{why}; {USAGE}")));
             }
         }
         Ok(())
     }
 }
 
-fn not_utf8(_: OsString) -> String {
-    format!("the words are not UTF-8; {USAGE}")
+fn not_utf8(_: OsString) -> Unusable {
+    Unusable(format!("the words are not UTF-8; {USAGE}"))
 }
 
-fn memory(word: &str) -> Result<u32, String> {
+fn memory(word: &str) -> Result<u32, Unusable> {
     let mib = word.parse().ok().filter(|mib| MEMORY.contains(mib));
-    mib.ok_or_else(|| format!("--memory: use MiB from {} to {}", MEMORY.start(), MEMORY.end()))
+    let why = || Unusable(format!("--memory: use MiB from {} to {}", MEMORY.start(), MEMORY.end()));
+    mib.ok_or_else(why)
 }
 
-fn busy(word: &str) -> Result<Duration, String> {
+fn busy(word: &str) -> Result<Duration, Unusable> {
     let seconds = word.parse().ok().filter(|seconds| BUSY.contains(seconds));
-    let seconds =
-        seconds.ok_or_else(|| format!("--busy: use seconds from {} to {}", BUSY.start(), BUSY.end()))?;
-    Ok(Duration::from_secs_f64(seconds))
+    let why = || Unusable(format!("--busy: use seconds from {} to {}", BUSY.start(), BUSY.end()));
+    seconds.map(Duration::from_secs_f64).ok_or_else(why)
 }
 
-fn directory(option: &str, word: String) -> Result<String, String> {
+fn directory(option: &str, word: String) -> Result<String, Unusable> {
     match word.starts_with('/') {
         true => Ok(word),
-        false => Err(format!("{option}: use the absolute path of a directory")),
+        false => Err(Unusable(format!("{option}: use the absolute path of a directory"))),
     }
 }
 
@@ -111,7 +111,7 @@ fn directory(option: &str, word: String) -> Result<String, String> {
 mod tests {
     use super::*;
 
-    fn read(line: &str) -> Result<Options, String> {
+    fn read(line: &str) -> Result<Options, Unusable> {
         Options::read(line.split_whitespace().map(OsString::from))
     }
 
@@ -145,7 +145,7 @@ mod tests {
             ("--read data a.wasm", "--read: use the absolute path"),
             ("--fast a.wasm", "no option --fast"),
         ] {
-            assert!(read(line).unwrap_err().contains(said), "{line}");
+            assert!(read(line).unwrap_err().0.contains(said), "{line}");
         }
     }
 }

@@ -18,7 +18,7 @@ use crate::{engine, module};
 pub fn run() -> ExitCode {
     let ending = match Options::read(std::env::args_os().skip(1)) {
         Ok(options) => interpret(&options),
-        Err(usage) => Ending::Unusable(usage),
+        Err(usage) => usage.into(),
     };
     if let Some(words) = ending.words() {
         let _ = writeln!(io::stderr(), "harbor-runner-wasm: {words}");
@@ -29,6 +29,6 @@ pub fn run() -> ExitCode {
 fn interpret(options: &Options) -> Ending {
     match module::read(&options.file) {
         Ok(bytes) => engine::run(options, bytes),
-        Err(why) => Ending::Unusable(why),
+        Err(why) => why.into(),
     }
 }

@@ -54,8 +54,17 @@ pub fn sort(text: &str) -> Result<InstallSource, String> {
         };
     }
     if is_web {
-        if let Some(module) = module(text) {
-            return module.map(InstallSource::Package);
+        if is_module(text) {
+            let package = format!("binary:{text}");
+            // An address alone does not vouch for it.
+            return match source::read(&package, &[])?.binary() {
+                Some(binary) if binary.vouched_by().is_empty() => Err(format!(
+                    "{} is a module of WebAssembly; say which bytes you mean by --sha256 HEX (`sha256sum FILE` writes it), or \
+                     who signs it by --key KEY",
+                    binary.url
+                )),
+                _ => Ok(InstallSource::Package(package)),
+            };
         }
         if let Some(repository) = repository(text) {
             return Ok(InstallSource::Package(repository));
@@ -90,17 +99,9 @@ pub fn sort(text: &str) -> Result<InstallSource, String> {
     }
 }
 
-/// The package of a module of WebAssembly, if this is the address of one. An address alone does not vouch for it.
-fn module(text: &str) -> Option<Result<String, String>> {
-    Url::parse(text).ok().filter(|url| url.path().ends_with(MODULE))?;
-    let package = format!("binary:{text}");
-    Some(source::read(&package, &[]).and_then(|read| match read.binary() {
-        Some(binary) if binary.vouched_by().is_empty() => Err(format!(
-            "{} is a module of WebAssembly; say which bytes you mean by --sha256 HEX (`sha256sum FILE` writes it), or by --key KEY who signs it",
-            binary.url
-        )),
-        _ => Ok(package),
-    }))
+/// True if this is the address of a module of WebAssembly.
+fn is_module(text: &str) -> bool {
+    Url::parse(text).is_ok_and(|url| url.path().ends_with(MODULE))
 }
 
 /// `OWNER/NAME`, with or without `#…`. No id has a `/`, and a scope of npm stands behind `npm:`.

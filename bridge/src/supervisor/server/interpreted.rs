@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use harbor_ipc_proto::client::SandboxSettings;
 use harbor_policy::program::{JS_RUNNER, WASM_RUNNER};
 
+use super::prepared::Unprepared;
 use crate::link::runner::Interpreters;
 use crate::store::definitions::Definition;
 use crate::store::{modules, scripts};
@@ -33,14 +34,18 @@ impl Interpreted {
     /// Makes what a start needs of a kept script or module. Works on the disk.
     ///
     /// # Errors
-    /// A sentence for people.
-    pub fn prepare(&self, definition: &Definition) -> Result<(), String> {
+    /// Why it cannot be started.
+    pub fn prepare(&self, definition: &Definition) -> Result<(), Unprepared> {
         if let Some(script) = &definition.script {
             scripts::write(&self.script_dir, &definition.args, script)
                 .map_err(|error| format!("write its script: {error}"))?;
         }
-        match &definition.module {
-            Some(sha256) => modules::check(&self.module_dir, sha256),
+        match definition.module.as_ref().filter(|sha256| !modules::is_there(&self.module_dir, sha256)) {
+            Some(sha256) => {
+                let file = modules::file(&self.module_dir, sha256);
+                Err(format!("{} is gone, or is not the module that was added; add it again", file.display())
+                    .into())
+            }
             None => Ok(()),
         }
     }

@@ -17,10 +17,10 @@ use std::process::{Command, Stdio};
 use harbor_client::errors::Failure;
 
 /// The tool, which the person changes.
-const TOOL: &str = include_str!("template.rs");
+const TOOL: &str = include_str!("template.rs.txt");
 
 /// What speaks MCP.
-const MCP: &str = include_str!("mcp.rs");
+const MCP: &str = include_str!("mcp.rs.txt");
 
 /// The target's name, and the one that it had until Rust 1.78.
 const TARGETS: [&str; 2] = ["wasm32-wasip1", "wasm32-wasi"];
