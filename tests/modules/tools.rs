@@ -11,7 +11,7 @@ const TOOLS: &[Tool] = &[
     Tool { name: "bomb", description: "Takes all memory", input: ANY, run: bomb },
     Tool { name: "deep", description: "Calls itself", input: ANY, run: |_| Ok(deep(1).to_string()) },
     Tool { name: "exit", description: "Ends the program", input: ANY, run: |_| std::process::exit(42) },
-    Tool { name: "long", description: "Says 64 MB", input: ANY, run: long },
+    Tool { name: "long", description: "Says more than a line may have", input: ANY, run: long },
     Tool { name: "env", description: "Its variables", input: ANY, run: env },
     Tool { name: "args", description: "Its arguments", input: ANY, run: args },
     Tool { name: "read", description: "Reads a file", input: ANY, run: read },
@@ -45,7 +45,7 @@ fn deep(at: u64) -> u64 {
 fn long(_: &Json) -> Result<String, String> {
     let part = [b'x'; 64_000];
     io::stdout().write_all(br#"{"jsonrpc":"2.0","result":""#).map_err(|error| error.to_string())?;
-    for _ in 0..1000 {
+    for _ in 0..1_100 {
         io::stdout().write_all(&part).map_err(|error| error.to_string())?;
     }
     Ok("said".to_owned())

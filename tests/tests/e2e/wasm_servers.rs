@@ -146,7 +146,7 @@ fn each_trouble_is_a_crash_with_its_cause_and_the_server_comes_back() {
 }
 
 #[test]
-fn an_answer_of_64_mb_is_an_error_and_the_server_goes_on() {
+fn an_answer_of_more_than_64_mib_is_an_error_and_the_server_goes_on() {
     let home = Home::new();
     let bridge = Bridge::start(&home);
     // An interpreter that is not optimised looks for ends of lines in all of it for seconds.
