@@ -71,6 +71,50 @@ find_keyring() {
   need_packages "to test secrets" dbus-daemon
 }
 
+# has_wasm_target RUSTC: whether it has the standard library for WebAssembly. Until Rust 1.78 the target had a shorter name.
+has_wasm_target() {
+  local target
+  for target in wasm32-wasip1 wasm32-wasi; do
+    [ ! -d "$("$1" --print target-libdir --target "$target" 2>/dev/null)" ] || return 0
+  done
+  return 1
+}
+
+# The compiler of the tests' modules: this toolchain with the target that rustup gets, else Debian's rustc, unpacked.
+find_rust_wasm() {
+  mkdir -p "$kept/tools"
+  if ! has_wasm_target rustc && command -v rustup >/dev/null; then
+    say "adding Rust's target wasm32-wasip1, once"
+    (cd "$root" && rustup target add wasm32-wasip1) >"$kept/tools/log" 2>&1 || say "rustup could not add it"
+  fi
+  if has_wasm_target rustc; then
+    HARBOR_TEST_RUSTC=$(rustc --print sysroot)/bin
+    return 0
+  fi
+  HARBOR_TEST_RUSTC=$kept/tools/rust-wasm/bin
+  [ -x "$HARBOR_TEST_RUSTC/rustc" ] || unpack_rust_wasm "$kept/tools/rust-wasm"
+  has_wasm_target "$HARBOR_TEST_RUSTC/rustc" || die "$HARBOR_TEST_RUSTC/rustc does not start"
+}
+
+# unpack_rust_wasm DIR: Debian's rustc 1.63 finds its libraries and linker there by a script.
+unpack_rust_wasm() {
+  local packages=(rustc libstd-rust-1.63 libstd-rust-dev libstd-rust-dev-wasm32 lld-14 libllvm14) dir=$1
+  say "unpacking Debian's packages of rustc for WebAssembly, once"
+  mkdir -p "$kept/tools/download" "$dir/bin"
+  if ! (cd "$kept/tools/download" && apt-get download "${packages[@]}" &&
+    for package in *.deb; do dpkg-deb -x "$package" "$dir"; done) >"$kept/tools/log" 2>&1; then
+    tail -n 5 "$kept/tools/log" >&2
+    die "a rustc for WebAssembly is needed to test its servers; run: rustup target add wasm32-wasip1"
+  fi
+  rm -rf "$kept/tools/download"
+  cat >"$dir/bin/rustc" <<END
+#!/bin/sh
+export LD_LIBRARY_PATH=$(dirname "$(find "$dir/usr/lib" -name 'librustc_driver-*.so' | head -n 1)")
+PATH=$dir/usr/bin:\$PATH exec $dir/usr/bin/rustc "\$@"
+END
+  chmod 755 "$dir/bin/rustc"
+}
+
 # need_packages WHY NAME…: programs that are in Debian's packages of the same names. A function of a script may have such a name.
 need_packages() {
   local why=$1 name missing=()
@@ -112,6 +156,7 @@ firefox_is_from() {
 find_packages() {
   find_prometheus
   find_keyring
+  find_rust_wasm
   # With a storage of the tests' own; runc, since it runs on control groups of either version.
   need_packages "to test containers" podman runc
   # No display is needed.

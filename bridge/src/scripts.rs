@@ -56,7 +56,7 @@ const MAX_ANSWER: usize = 1024 * 1024;
 /// JSON-RPC's number for a call that was refused, in the range left to implementations.
 const REFUSED: i64 = -32000;
 
-/// What stands around a script: its lines keep their numbers.
+/// The text around a script: its lines keep their numbers.
 const AROUND: (&str, &str) = ("import { run } from \"harbor:code\"; await run(async (tools) => {", "\n});\n");
 
 /// The scripts.
@@ -218,7 +218,7 @@ fn refusal(message: impl Into<Cow<'static, str>>) -> AskAnswer<'static> {
     AskAnswer::Refused { code: REFUSED, message: message.into() }
 }
 
-/// What its principal is told of its end.
+/// The result that its principal is told.
 ///
 /// # Errors
 /// When its interpreter was not there.

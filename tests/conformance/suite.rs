@@ -53,7 +53,7 @@ struct Case {
     steps: Vec<Step>,
 }
 
-/// What a run has found.
+/// The findings of a run.
 #[derive(Debug)]
 pub struct Outcome {
     /// How many cases there are.

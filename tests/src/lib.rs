@@ -49,6 +49,7 @@ pub mod small_disk;
 pub mod steps;
 pub mod terminal;
 pub mod tls;
+pub mod wasm;
 pub mod web_page;
 
 use std::time::Duration;

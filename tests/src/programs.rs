@@ -12,7 +12,7 @@ pub fn product_dir() -> PathBuf {
     env::var_os("HARBOR_TEST_BIN").filter(|dir| !dir.is_empty()).map_or_else(profile_dir, PathBuf::from)
 }
 
-/// One of Harbor's executables: `harbor-bridge`, `harbor`, `harbor-runner`, `harbor-runner-http`, `harbor-runner-js`, `harbor-egress`.
+/// One of Harbor's executables: `harbor-bridge`, `harbor`, `harbor-runner`, `harbor-runner-http`, `harbor-runner-js`, `harbor-runner-wasm`, `harbor-egress`.
 #[must_use]
 pub fn product(name: &str) -> PathBuf {
     let path = product_dir().join(name);
@@ -44,6 +44,12 @@ pub fn installed(path: &str) -> PathBuf {
     let path = PathBuf::from(dir).join(path);
     assert!(path.exists(), "{} is missing: run scripts/test, which installs it", path.display());
     path
+}
+
+/// The directory for modules of WebAssembly that tests build.
+#[must_use]
+pub fn module_dir() -> PathBuf {
+    profile_dir().join("modules")
 }
 
 /// The PATH of a bridge that finds uv; any other has pip install packages of Python.

@@ -282,6 +282,12 @@ impl Paths {
         self.server(server_id).join("script")
     }
 
+    /// The directory of the module that Harbor keeps for a server.
+    #[must_use]
+    pub fn server_module(&self, server_id: &str) -> PathBuf {
+        self.server(server_id).join("module")
+    }
+
     /// A server's own directory for temporary files.
     #[must_use]
     pub fn server_tmp(&self, server_id: &str) -> PathBuf {

@@ -14,10 +14,27 @@ use crate::remote;
 /// Harbor's own interpreter of JavaScript. Its first argument is the script.
 pub const JS_RUNNER: &str = "harbor-runner-js";
 
+/// Harbor's own interpreter of WebAssembly. Its first argument is the module.
+pub const WASM_RUNNER: &str = "harbor-runner-wasm";
+
 /// Programs that run a script, which is their first word. Versions may stand behind the names (`python3.12`).
 const INTERPRETERS: &[&str] = &[
-    "bash", "dash", JS_RUNNER, "ksh", "node", "nodejs", "perl", "php", "pypy", "python", "ruby", "sh",
-    "ts-node", "tsx", "zsh",
+    "bash",
+    "dash",
+    JS_RUNNER,
+    WASM_RUNNER,
+    "ksh",
+    "node",
+    "nodejs",
+    "perl",
+    "php",
+    "pypy",
+    "python",
+    "ruby",
+    "sh",
+    "ts-node",
+    "tsx",
+    "zsh",
 ];
 
 /// Programs that run another program, and whose options with values are not all known. All of their arguments count.
@@ -194,6 +211,7 @@ mod tests {
             ["python3 -W ignore::x.y s.py", "python3 s.py"],
             ["node --inspect /x/index.js", "node /x/index.js --port 1"],
             ["harbor-runner-js /x/a.js --busy 9", "harbor-runner-js /x/a.js"],
+            ["harbor-runner-wasm /x/a.wasm -- --utc", "harbor-runner-wasm /x/a.wasm"],
         ];
         for [one, other] in same {
             assert_eq!(command(one), command(other), "{one}");
@@ -203,6 +221,7 @@ mod tests {
             ["python3 /x/s.py", "python3 /x/t.py"],
             ["python3 -m time", "python3 -m files"],
             ["harbor-runner-js /p/a.js", "harbor-runner-js /p/b.js"],
+            ["harbor-runner-wasm /p/a.wasm", "harbor-runner-wasm /p/b.wasm"],
             ["npx one", "npx two"],
             ["docker run -i mcp/time", "docker run -i mcp/files"],
             ["sh -c one", "sh -c two"],

@@ -231,6 +231,7 @@ impl EngineParts {
             remote: None,
             image: None,
             script: None,
+            module: None,
             install_env: BTreeMap::new(),
             with: Vec::new(),
         }

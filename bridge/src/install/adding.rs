@@ -14,11 +14,13 @@ use super::audit_record::about;
 use super::claims::{may_be_named, not_claimed};
 use super::definition::definition;
 use super::installations::Installations;
+use super::modules::{self, WantedModule};
 use super::replacing::{PutServer, of_installation, old_data, put, stored};
 use super::sandbox_settings::may_be_granted;
 use super::{kept_values, remote_definition, scripts};
 use crate::host::asker::Sender;
 use crate::host::{server_view, to_the_end};
+use crate::store::definitions::Definition;
 
 pub(super) async fn add(
     installs: &Rc<Installations>,
@@ -28,7 +30,11 @@ pub(super) async fn add(
     kept_values::keep(installs, &message.server_id, message.keep_env.take(), "keep_env", &mut message.env)?;
     scripts::keep(installs, &mut message);
     let (server_id, keep_data) = (message.server_id.clone(), message.keep_data == Some(true));
-    let definition = of_installation(installs, &server_id, definition(message)?);
+    let module = modules::wanted(installs, &mut message).await?;
+    let definition = Definition {
+        module: module.as_ref().map(WantedModule::sha256),
+        ..of_installation(installs, &server_id, definition(message)?)
+    };
     may_be_named(&server_id)?;
     not_claimed(installs, &server_id).await?;
     may_be_granted(&installs.supervisor, &server_id, &definition).await?;
@@ -36,7 +42,10 @@ pub(super) async fn add(
     to_the_end(async move {
         installs.host.trail.decided(AddServer::TAG, &sender, about(&server_id), true).await?;
         let changing = installs.changing.lock().await;
+        let module_dir = installs.supervisor.module_dir(&server_id);
+        modules::keep(module_dir.clone(), module).await?;
         installs.definitions.put(&server_id, &definition).await.map_err(|error| stored(&error))?;
+        modules::forget_others(module_dir, definition.module.clone()).await;
         let says = definition.sandbox.clone();
         // Before the server can run and write there itself.
         let old_data = old_data(&installs, &server_id, &definition, keep_data).await?;

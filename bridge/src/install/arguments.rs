@@ -51,8 +51,8 @@ pub(super) async fn set_args(
 
 /// All arguments of a definition, with these as its program's own.
 pub(super) fn with_own(definition: &Definition, args: &[String]) -> Vec<String> {
-    if definition.script.is_some() {
-        // The first one names the script.
+    if definition.script.is_some() || definition.module.is_some() {
+        // The first one names the script or module.
         let file = definition.args.first().cloned();
         return file.into_iter().chain(args.iter().cloned()).collect();
     }

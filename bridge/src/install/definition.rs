@@ -15,7 +15,7 @@ use harbor_policy::environment;
 use harbor_policy::package::source;
 use harbor_policy::settings::Settings;
 
-use super::{sandbox_settings, scripts};
+use super::{modules, sandbox_settings, scripts};
 use crate::host::invalid;
 use crate::store::definitions::{Definition, Image};
 
@@ -37,6 +37,9 @@ pub(super) fn definition(message: AddServer) -> Result<Definition, ErrorBody> {
     let script = message.script;
     if let Some(script) = &script {
         scripts::may_be_kept(&command, &args, script)?;
+    }
+    if message.module.is_some() {
+        modules::may_be_kept(&command, &args)?;
     }
     if !args.iter().all(no_nul) {
         return Err(invalid("args", "texts without NUL characters"));
@@ -68,6 +71,8 @@ pub(super) fn definition(message: AddServer) -> Result<Definition, ErrorBody> {
         secrets: secret_names(message.secrets)?,
         remote: None,
         script,
+        // Its hash is known once the module is kept.
+        module: None,
         install_env: BTreeMap::new(),
         with: Vec::new(),
     };

@@ -84,6 +84,7 @@ pub(super) fn of_image(image: String, message: InstallServer) -> Result<DirectIn
         secrets: message.secrets,
         keep_data: None,
         script: None,
+        module: None,
         keep_env: None,
     })?;
     let plan = message.plan == Some(true);

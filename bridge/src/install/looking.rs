@@ -79,6 +79,7 @@ fn plain(id: &ServerId, command: &str) -> AddServer {
     AddServer {
         keep_data: None,
         script: None,
+        module: None,
         keep_env: None,
         server_id: id.clone(),
         command: Some(command.to_owned()),

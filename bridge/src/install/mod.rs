@@ -29,6 +29,7 @@ mod installations;
 mod installed;
 mod kept_values;
 mod looking;
+mod modules;
 mod next_try;
 mod package_request;
 mod packages;

@@ -68,6 +68,7 @@ pub(super) fn wanted(message: InstallServer) -> Result<RequestedInstall, ErrorBo
         secrets: message.secrets,
         keep_data: None,
         script: None,
+        module: None,
         keep_env: None,
     })?;
     let definition = Definition { install_env, with, ..definition };

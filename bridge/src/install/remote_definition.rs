@@ -48,6 +48,7 @@ pub(super) fn definition(message: AddRemoteServer) -> Result<Definition, ErrorBo
         image: None,
         remote: Some(remote),
         script: None,
+        module: None,
         install_env: BTreeMap::new(),
         with: Vec::new(),
     };

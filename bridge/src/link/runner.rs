@@ -15,7 +15,7 @@ use harbor_child::signal::Signal;
 use harbor_ipc_proto::link::runner::ToRunner;
 use harbor_ipc_proto::via::IDENTITY;
 use harbor_policy::environment::INSTANCE_MARK;
-use harbor_policy::program::JS_RUNNER;
+use harbor_policy::program::{JS_RUNNER, WASM_RUNNER};
 use tokio::sync::mpsc;
 
 use super::process::{ChildProgram, Process};
@@ -75,7 +75,16 @@ pub struct Executables {
     local: Executable,
     remote: Executable,
     fetcher: PathBuf,
-    interpreter: PathBuf,
+    interpreters: Interpreters,
+}
+
+/// Where the programs are that interpret what Harbor keeps: as the fetcher, a sandbox reaches them by their paths.
+#[derive(Debug, Clone)]
+pub struct Interpreters {
+    /// The one of scripts.
+    pub js: PathBuf,
+    /// The one of modules.
+    pub wasm: PathBuf,
 }
 
 impl Executables {
@@ -86,8 +95,8 @@ impl Executables {
     pub fn open(directory: &Path) -> io::Result<Self> {
         let open = |name| Executable::open(directory, name);
         let fetcher = directory.join(RUNNER_HTTP);
-        let interpreter = directory.join(JS_RUNNER);
-        Ok(Self { local: open(RUNNER)?, remote: open(RUNNER_HTTP)?, fetcher, interpreter })
+        let interpreters = Interpreters { js: directory.join(JS_RUNNER), wasm: directory.join(WASM_RUNNER) };
+        Ok(Self { local: open(RUNNER)?, remote: open(RUNNER_HTTP)?, fetcher, interpreters })
     }
 
     /// The path of the program that fetches for installers: a sandbox reaches it by its path. The program says when it is of
@@ -97,10 +106,10 @@ impl Executables {
         &self.fetcher
     }
 
-    /// The path of the program that interprets scripts: as of [`Self::fetcher`], a sandbox reaches it by its path.
+    /// The programs that interpret what Harbor keeps.
     #[must_use]
-    pub fn interpreter(&self) -> &Path {
-        &self.interpreter
+    pub fn interpreters(&self) -> &Interpreters {
+        &self.interpreters
     }
 
     fn of(&self, kind: RunnerKind) -> (&File, &'static str) {

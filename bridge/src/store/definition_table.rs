@@ -192,6 +192,7 @@ mod tests {
             }),
             image: Some(Image { reference: "mcp/time".into(), engine: Some("podman".into()) }),
             script: Some("MCP".into()),
+            module: Some("0a".into()),
             install_env: BTreeMap::new(),
             with: Vec::new(),
         }

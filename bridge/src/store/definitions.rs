@@ -49,6 +49,9 @@ pub struct Definition {
     /// The text of the script that its first argument names, if Harbor keeps it.
     #[serde(default)]
     pub script: Option<String>,
+    /// The SHA-256 of the module that its first argument names, in hexadecimal digits, if Harbor keeps it.
+    #[serde(default)]
+    pub module: Option<String>,
     /// Variables of the installer alone; may hold secrets, so never shown.
     #[serde(default)]
     pub install_env: BTreeMap<String, String>,

@@ -22,6 +22,7 @@ mod lock_names;
 pub mod locks;
 pub mod met_clients;
 pub mod models;
+pub mod modules;
 pub mod offers;
 pub mod packages;
 pub mod pins;

@@ -21,7 +21,7 @@ type Taken = Arc<Mutex<BTreeSet<u32>>>;
 pub struct Workplaces {
     /// The directory that they are in.
     all: PathBuf,
-    /// What a name begins with.
+    /// The beginning of each name.
     kind: &'static str,
     most: u32,
     taken: Taken,

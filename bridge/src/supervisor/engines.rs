@@ -92,6 +92,7 @@ fn own_program(command: String, args: Vec<String>) -> Definition {
         remote: None,
         image: None,
         script: None,
+        module: None,
         install_env: BTreeMap::new(),
         with: Vec::new(),
     }

@@ -216,6 +216,7 @@ impl Supervisor {
         self.clear(id, paths.server_package(id.as_str())).await;
         self.clear(id, paths.server_image(id.as_str())).await;
         self.clear(id, paths.server_script(id.as_str())).await;
+        self.clear(id, paths.server_module(id.as_str())).await;
         let turn = shared.leftovers.turn(id, || ()).await;
         let tmp = paths.server_tmp(id.as_str());
         self.clear(id, tmp.with_extension("older")).await;
@@ -233,6 +234,12 @@ impl Supervisor {
             remove_if_empty(vec![paths.server(id.as_str())]).await;
         }
         if old.is_some() { old } else { self.data_left(id).await }
+    }
+
+    /// The directory of the module that Harbor keeps for a server.
+    #[must_use]
+    pub fn module_dir(&self, id: &ServerId) -> PathBuf {
+        self.runners.shared.paths.server_module(id.as_str())
     }
 
     /// The data directory of a server's name, if there is anything in it, or that of its instances.

@@ -22,6 +22,7 @@ mod filled;
 mod hearing;
 mod installing;
 mod instances;
+mod interpreted;
 mod lacking;
 mod launch;
 mod nodes;

@@ -460,7 +460,7 @@ define_sent! {
         /// True if pushes come from now on.
         watching: bool,
     }
-    /// What the grants of pages in this browser name as their `profile`.
+    /// The `profile` of the grants of pages in this browser.
     "host_name_profile" HostNameProfileResult {
         /// The name, which stays.
         profile: String,

@@ -42,13 +42,13 @@ pub struct WebRequest {
     pub headers: Vec<(String, String)>,
     /// At most [`MAX_BODY`] bytes.
     pub body: Option<Vec<u8>>,
-    /// What is done when the server redirects.
+    /// The way of redirects.
     pub redirects: Redirects,
     /// The longest that all of it may take, in milliseconds.
     pub limit_ms: u64,
 }
 
-/// What is done when a server redirects.
+/// The ways in which a redirect is met.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, BorrowDecode)]
 pub enum Redirects {
     /// It is followed.

@@ -195,7 +195,7 @@ impl Input {
         }
     }
 
-    /// What has been read already and is waited for: a line and an answer take turns.
+    /// Input that has been read already and is waited for: a line and an answer take turns.
     fn arrived(&mut self, host: &Host) -> Option<Event> {
         let line = |input: &mut Self| input.line().map(Event::Line);
         let first = if self.was_answer && host.wanted.get() > 0 { line(self) } else { None };

@@ -33,7 +33,7 @@ pub(crate) struct Stretch {
     is_over: Cell<bool>,
 }
 
-/// What the watch sees.
+/// The state that the watch sees.
 #[derive(Debug)]
 struct Shared {
     began: Instant,

@@ -27,6 +27,10 @@ const LAST_WORDS: &[&str] = &[
     "Array buffer allocation failed",
 ];
 
+/// How the last line of Harbor's own interpreters begins. It names the limit that ended the server, which is not the sandbox's,
+/// whatever the server said before.
+const INTERPRETERS: &[&str] = &["harbor-runner-js: ", "harbor-runner-wasm: "];
+
 /// The kernel kills those that have the most. A process with fewer bytes than this was killed by somebody
 /// else, though the kernel may have killed another one meanwhile, as in somebody's container.
 pub const WORTH_KILLING: u64 = 128 * 1024 * 1024;
@@ -51,7 +55,9 @@ pub fn may_be_for_memory(exit: Exit) -> bool {
 /// Why a server ended by itself. `killed_for_memory` tells if the kernel has killed a process for want of
 /// memory meanwhile. It is only asked if that may be the cause. `tail` is the end of its stderr.
 pub fn cause(exit: Exit, killed_for_memory: impl Fn() -> bool, tail: &str) -> EndCause<'static> {
-    let said_so = || LAST_WORDS.iter().any(|words| tail.contains(words));
+    let last = tail.lines().last().unwrap_or_default();
+    let is_named = INTERPRETERS.iter().any(|start| last.starts_with(start));
+    let said_so = || !is_named && LAST_WORDS.iter().any(|words| tail.contains(words));
     let (code, signal) = code_and_signal(exit);
     let out_of_memory = match exit {
         exit if may_be_for_memory(exit) && killed_for_memory() => true,
@@ -91,6 +97,8 @@ mod tests {
         assert_eq!(cause(abort, || true, "assertion failed"), EndCause::Signalled { signal: 6 });
         let rust = "memory allocation of 1048576 bytes failed";
         assert_eq!(cause(abort, || false, rust), EndCause::OutOfMemory { code: None, signal: Some(6) });
+        let module = format!("{rust}\nharbor-runner-wasm: the module needed more than 16 MiB");
+        assert_eq!(cause(Exit::Code(125), || false, &module), EndCause::Exited { code: 125 });
         let node = "RangeError: Array buffer allocation failed";
         assert_eq!(
             cause(Exit::Code(1), || false, node),

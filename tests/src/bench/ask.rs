@@ -68,6 +68,7 @@ pub fn program(server: &str, command: &Path, args: &[String]) -> Outcome<AddServ
         secrets: None,
         keep_data: None,
         script: None,
+        module: None,
         keep_env: None,
     })
 }

@@ -5,12 +5,13 @@ use crate::options::Options;
 use crate::table::{Page, line, row};
 
 /// What is installed.
-const PROGRAMS: [&str; 8] = [
+const PROGRAMS: [&str; 9] = [
     "harbor",
     "harbor-bridge",
     "harbor-runner",
     "harbor-runner-http",
     "harbor-runner-js",
+    "harbor-runner-wasm",
     "harbor-egress",
     "harbor-catalog-worker",
     "harbor-model-worker",

@@ -98,3 +98,4 @@ mod traces;
 mod unread;
 mod upgrading;
 mod waiting;
+mod wasm_servers;

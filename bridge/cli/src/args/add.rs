@@ -34,12 +34,14 @@ pub struct Definition {
     pub start: bool,
     /// The server's address, if it is remote; then there is no command.
     pub remote: Option<Remote>,
-    /// Empty for an image, a script, and where the server is remote.
+    /// Empty for an image, a script, a module, and where the server is remote.
     pub command: String,
     pub image: Option<String>,
     pub engine: Option<String>,
     /// The file of a script that Harbor itself interprets; then there is no command.
     pub script: Option<String>,
+    /// The file of a module of WebAssembly that Harbor itself interprets; then there is no command.
+    pub module: Option<String>,
     pub args: Vec<String>,
 }
 
@@ -66,8 +68,9 @@ read_by! { Definition: AddOptions; }
 ///
 /// An image is downloaded if necessary and run with the arguments after `--`. More: docs/containers.md.
 ///
-/// Harbor keeps a copy of a script (--js) and runs it itself, without files and without a network; add it again
-/// after a change. More: docs/runtimes.md.
+/// Harbor keeps a copy of a script (--js) or module (--wasm) and runs it itself, without a network; add it again
+/// after a change. A module sees its data directory and those of --read and --write, a script no files. More:
+/// docs/runtimes.md, docs/wasm.md.
 ///
 /// Example: `harbor add time -- uvx mcp-server-time`
 ///
@@ -80,7 +83,7 @@ struct AddOptions {
     #[arg(value_name = "NAME", value_parser = server_id)]
     server: String,
     /// The server's command and its arguments
-    #[arg(last = true, required_unless_present_any = ["image", "url", "js"])]
+    #[arg(last = true, required_unless_present_any = ["image", "url", "js", "wasm"])]
     command: Vec<String>,
     /// A display name
     #[arg(long, value_name = "TEXT")]
@@ -103,6 +106,10 @@ struct AddOptions {
     /// A script in JavaScript instead of a command; after `--`: --memory MIB, --busy SECONDS
     #[arg(long, value_name = "FILE", conflicts_with_all = OF_COMMANDS, value_parser = NonEmptyStringValueParser::new(), value_hint = ValueHint::FilePath)]
     js: Option<String>,
+    /// A module of WebAssembly (WASI preview 1) instead of a command; after `--`: --memory MIB, --busy SECONDS, and
+    /// behind a further `--` its own arguments
+    #[arg(long, value_name = "FILE", conflicts_with_all = OF_COMMANDS, conflicts_with = "js", value_parser = NonEmptyStringValueParser::new(), value_hint = ValueHint::FilePath)]
+    wasm: Option<String>,
     /// Run the image with podman or docker (default: the first one found)
     #[arg(long, requires = "image")]
     engine: Option<String>,
@@ -128,9 +135,10 @@ struct AddOptions {
 
 /// Options of programs. Nothing of a remote server runs here; a key for it stands in a --header, as
 /// ${KEY}.
-const OF_PROGRAMS: [&str; 22] = [
+const OF_PROGRAMS: [&str; 23] = [
     "command",
     "js",
+    "wasm",
     "image",
     "engine",
     "cwd",
@@ -153,7 +161,7 @@ const OF_PROGRAMS: [&str; 22] = [
     "nice",
 ];
 
-/// Options of commands that a script does not have: it reads no files and is no package.
+/// Options of commands that a script or module does not have: it has no directory to be in, and is no package.
 const OF_COMMANDS: [&str; 3] = ["image", "cwd", "as_is"];
 
 #[derive(Debug, Args)]
@@ -214,7 +222,11 @@ impl Definition {
             None => None,
         };
         let mut behind = options.command.into_iter();
-        let command = match options.image.is_some() || options.js.is_some() || remote.is_some() {
+        let command = match options.image.is_some()
+            || options.js.is_some()
+            || options.wasm.is_some()
+            || remote.is_some()
+        {
             true => String::new(),
             false => behind.next().filter(|command| !command.is_empty()).ok_or("the command is empty")?,
         };
@@ -234,6 +246,7 @@ impl Definition {
             command,
             image: options.image,
             script: options.js,
+            module: options.wasm,
             engine: options.engine,
             args: behind.collect(),
         })

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, value_parser};
-use harbor_ipc_proto::client::SandboxSettings;
-use harbor_policy::package::binary::Binary;
+use harbor_ipc_proto::client::{NetworkKind, SandboxSettings};
+use harbor_policy::package::binary::{Binary, MODULE};
 use harbor_policy::recipe::source::{InstallSource, sort};
 use harbor_policy::remote::parse;
 
@@ -45,8 +45,8 @@ read_by! { Package: InstallOptions; }
 ///
 /// SOURCE is one of: npm:NAME[@VERSION], pypi:NAME[==VERSION], git:URL[#BRANCH, TAG OR
 /// COMMIT][&subdirectory=DIRECTORY], OWNER/NAME of GitHub, binary:URL (a program, or a .tar.gz or .zip with
-/// one), oci:IMAGE. Or it is the URL of a remote server, the FILE of a manifest, or an ID of
-/// `harbor catalog`. In a repository, Harbor reads its manifest, server.json, package.json or pyproject.toml.
+/// one), oci:IMAGE. Or it is the URL of a remote server, or of a module of WebAssembly (it ends in .wasm, and needs
+/// --sha256 or --key), the FILE of a manifest, or an ID of `harbor catalog`. In a repository, Harbor reads its manifest, server.json, package.json or pyproject.toml.
 ///
 /// Arguments after `--` go to the server, or fill in the one value that an entry asks for. Harbor shows what
 /// the server is and may do, asks, and locks the version with the hashes of all its packages. The value of a
@@ -115,7 +115,7 @@ struct DownloadOptions {
     #[arg(long, value_name = "HEX")]
     sha256: Option<String>,
     /// The public key that signs this version and each later one: URL.minisig
-    #[arg(long, value_name = "KEY")]
+    #[arg(long, visible_alias = "key", value_name = "KEY")]
     minisign_key: Option<String>,
     /// Which file of an archive is the program
     #[arg(long, value_name = "PATH")]
@@ -158,7 +158,10 @@ impl Package {
     fn read(options: InstallOptions) -> Result<Self, String> {
         let (download, remote, text) = (options.download, options.remote, options.source);
         let source = download.source(&text, &remote)?;
-        let sandbox = options.sandbox.read()?;
+        let mut sandbox = options.sandbox.read()?;
+        if is_of_module(&source) {
+            sandbox.network = sandbox.network.or(Some(NetworkKind::None));
+        }
         let remote = match sort(&source) {
             Ok(InstallSource::Remote(_)) if options.keep_data || sandbox != SandboxSettings::default() => {
                 return Err(
@@ -205,17 +208,30 @@ impl Package {
     }
 }
 
+/// The address of a module of WebAssembly, if a source is one. A catalog's id and a path have no scheme.
+fn module(source: &str) -> Option<&str> {
+    let is_web = source.starts_with("https://") || source.starts_with("http://");
+    let address = source.split('#').next().unwrap_or(source);
+    (is_web && address.ends_with(MODULE)).then_some(source)
+}
+
+/// True if a whole source is a module: it has no network unless one was typed.
+fn is_of_module(source: &str) -> bool {
+    let spec = source.strip_prefix("binary:");
+    spec.and_then(|spec| Binary::read(spec).ok()).is_some_and(|binary| binary.url.ends_with(MODULE))
+}
+
 impl DownloadOptions {
     /// The source with all options of its download.
     fn source(&self, source: &str, remote: &RemoteOptions) -> Result<String, String> {
         let said = [("sha256", &self.sha256), ("minisign", &self.minisign_key), ("bin", &self.bin)];
         let said: Vec<_> =
             said.iter().filter_map(|(name, value)| Some(format!("{name}={}", value.as_ref()?))).collect();
-        let Some(text) = source.strip_prefix("binary:") else {
+        let Some(text) = source.strip_prefix("binary:").or_else(|| module(source)) else {
             return match said.is_empty() {
                 true => Ok(source.to_owned()),
                 false => {
-                    Err("--sha256, --minisign-key and --bin are for downloaded programs: binary:URL".into())
+                    Err("--sha256, --minisign-key and --bin are for downloaded programs: binary:URL, or a URL that ends in .wasm".into())
                 }
             };
         };
@@ -227,6 +243,11 @@ impl DownloadOptions {
         let between = if text.contains('#') { "&" } else { "#" };
         let whole =
             format!("{text}{between}{}", said.into_iter().chain(allowed).collect::<Vec<_>>().join("&"));
-        Binary::read(&whole).map(|binary| format!("binary:{}", binary.spec()))
+        let binary = Binary::read(&whole)?;
+        // An address alone does not vouch for a module.
+        match source.starts_with("binary:") {
+            true => Ok(format!("binary:{}", binary.spec())),
+            false => sort(&binary.spec()).map(|_| format!("binary:{}", binary.spec())),
+        }
     }
 }

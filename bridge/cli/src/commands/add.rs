@@ -15,13 +15,13 @@ use harbor_ipc_proto::client::{
     SandboxSettings, ServerChange, ServerView, Supervision,
 };
 use harbor_ipc_proto::field::JsonObject;
-use harbor_policy::program::JS_RUNNER;
+use harbor_policy::program::{JS_RUNNER, WASM_RUNNER};
 
 use super::definition_secrets::{self, Apart};
 use super::places::{absolute, current_dir, settings};
 use super::remote::Spoken;
 use super::result_notes;
-use super::script::Script;
+use super::script::{Module, Script};
 use super::servers::{self, STOP};
 use super::unreachable_places;
 use crate::args::{Definition, options_of};
@@ -79,33 +79,37 @@ pub fn ask(definition: &Definition, here: &Path) -> Result<Adding, Failure> {
         }));
     }
     let script = definition.script.as_ref().map(|file| Script::read(file, here)).transpose()?;
+    let module = definition.module.as_ref().map(|file| Module::read(file, here)).transpose()?;
+    let kept = script.as_ref().map(|script| &script.file).or(module.as_ref().map(|module| &module.file));
     Ok(Adding::Here(AddServer {
         server_id,
-        command: match script {
-            Some(_) => Some(JS_RUNNER.to_owned()),
-            None => command(definition, here)?,
+        command: match (&script, &module) {
+            (Some(_), _) => Some(JS_RUNNER.to_owned()),
+            (None, Some(_)) => Some(WASM_RUNNER.to_owned()),
+            (None, None) => command(definition, here)?,
         },
         image: definition.image.clone(),
         engine: definition.engine.clone(),
-        args: Some(script.iter().map(|script| &script.file).chain(&definition.args).cloned().collect()),
+        args: Some(kept.into_iter().chain(&definition.args).cloned().collect()),
         env,
         cwd: definition.cwd.as_ref().map(|cwd| absolute(cwd, here)).transpose()?,
         label,
         roots,
         supervision,
         as_is: definition.as_is.then_some(true),
-        sandbox: sandbox(&of_script(definition), here)?,
+        sandbox: sandbox(&of_interpreted(definition), here)?,
         secrets: some(&definition.secrets, definition.secrets.is_empty()),
         keep_data: definition.keep_data.then_some(true),
         keep_env: None,
         script: script.map(|script| script.text),
+        module: module.map(|module| module.base64),
     }))
 }
 
-/// The sandbox's settings. A script has no network unless one was typed.
-fn of_script(definition: &Definition) -> SandboxSettings {
+/// The sandbox's settings. A script or module has no network unless one was typed.
+fn of_interpreted(definition: &Definition) -> SandboxSettings {
     let mut typed = definition.sandbox.clone();
-    if definition.script.is_some() {
+    if definition.script.is_some() || definition.module.is_some() {
         typed.network = typed.network.or(Some(NetworkKind::None));
     }
     typed

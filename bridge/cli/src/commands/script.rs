@@ -1,4 +1,4 @@
-//! A script that Harbor keeps and interprets itself, as the person's file has it.
+//! A script or module that Harbor keeps and interprets itself, as the person's file has it.
 //!
 //! Owns reading the file, once. Must never run it.
 
@@ -6,12 +6,17 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use harbor_client::errors::Failure;
 
 use super::places::absolute;
 
 /// The longest script, in bytes; the bridge has the same limit.
 const MAX_SCRIPT: u64 = 512 * 1024;
+
+/// The largest module, in bytes; the bridge has the same limit.
+const MAX_MODULE: u64 = 16 * 1024 * 1024;
 
 /// A script.
 #[derive(Debug)]
@@ -21,24 +26,55 @@ pub struct Script {
     pub text: String,
 }
 
+/// A module of WebAssembly.
+#[derive(Debug)]
+pub struct Module {
+    /// The whole path of its file.
+    pub file: String,
+    /// Its bytes, as they are sent.
+    pub base64: String,
+}
+
 impl Script {
     /// Reads the file, as named in the directory `here`.
     pub fn read(file: &str, here: &Path) -> Result<Self, Failure> {
         let file = absolute(file, here)?;
-        let mut bytes = Vec::new();
-        let read = File::open(&file).and_then(|opened| opened.take(MAX_SCRIPT + 1).read_to_end(&mut bytes));
-        read.map_err(|error| Failure::Usage(format!("--js: cannot read {file}: {error}")))?;
-        if bytes.len() as u64 > MAX_SCRIPT {
+        let bytes = bytes("--js", &file, MAX_SCRIPT)?.ok_or_else(|| {
             let most = MAX_SCRIPT / 1024;
-            return Err(Failure::Usage(format!(
-                "--js: {file} is longer than {most} KiB; leave out what it does not use"
-            )));
-        }
+            Failure::Usage(format!("--js: {file} is longer than {most} KiB; leave out what it does not use"))
+        })?;
         match String::from_utf8(bytes) {
             Ok(text) => Ok(Self { file, text }),
             Err(_) => Err(Failure::Usage(format!("--js: {file} is not UTF-8; save it as UTF-8"))),
         }
     }
+}
+
+impl Module {
+    /// Reads the file, as named in the directory `here`.
+    pub fn read(file: &str, here: &Path) -> Result<Self, Failure> {
+        let file = absolute(file, here)?;
+        let wrong = |what: &str| Failure::Usage(format!("--wasm: {file} {what}"));
+        let bytes = bytes("--wasm", &file, MAX_MODULE)?
+            .ok_or_else(|| wrong("is larger than 16 MiB; build it optimised, without debug information"))?;
+        match bytes.get(..8) {
+            Some([b'\0', b'a', b's', b'm', _, _, 1, 0]) => Err(wrong(
+                "is a component (WASI preview 2), and Harbor runs modules; build it for WASI preview 1, such as Rust's target wasm32-wasip1",
+            )),
+            Some([b'\0', b'a', b's', b'm', ..]) => Ok(Self { base64: STANDARD.encode(bytes), file }),
+            _ => Err(wrong(
+                "is no module of WebAssembly; build one for WASI preview 1, such as with Rust's target wasm32-wasip1",
+            )),
+        }
+    }
+}
+
+/// The bytes of a file; None if there are more than `most`.
+fn bytes(option: &str, file: &str, most: u64) -> Result<Option<Vec<u8>>, Failure> {
+    let mut bytes = Vec::new();
+    let read = File::open(file).and_then(|opened| opened.take(most + 1).read_to_end(&mut bytes));
+    read.map_err(|error| Failure::Usage(format!("{option}: cannot read {file}: {error}")))?;
+    Ok(Some(bytes).filter(|bytes| bytes.len() as u64 <= most))
 }
 
 #[cfg(test)]
@@ -58,5 +94,20 @@ mod tests {
         assert!(read(b"\xff").unwrap_err().contains("save it as UTF-8"));
         assert!(read(&[b' '; 512 * 1024 + 1]).unwrap_err().contains("longer than 512 KiB"));
         assert!(Script::read("b.js", here.path()).unwrap_err().message().unwrap().contains("cannot read"));
+    }
+
+    #[test]
+    fn a_file_that_is_no_module_is_refused_with_what_to_do() {
+        let here = tempfile::tempdir().unwrap();
+        let read = |content: &[u8]| {
+            std::fs::write(here.path().join("a.wasm"), content).unwrap();
+            Module::read("a.wasm", here.path())
+                .map(|module| module.base64)
+                .map_err(|wrong| wrong.message().unwrap())
+        };
+        assert_eq!(read(b"\0asm\x01\0\0\0"), Ok("AGFzbQEAAAA=".into()));
+        assert!(read(b"\0asm\x0d\0\x01\0").unwrap_err().contains("is a component (WASI preview 2)"));
+        assert!(read(b"\0asm").unwrap_err().contains("is no module of WebAssembly"));
+        assert!(read(&[b' '; 16 * 1024 * 1024 + 1]).unwrap_err().contains("larger than 16 MiB"));
     }
 }

@@ -49,6 +49,9 @@ const OF_MACHINES: &[&str] = &[
 /// The ends of the names of packed files.
 const PACKED: &[&str] = &[".tar.gz", ".tgz", ".zip"];
 
+/// The end of the name of a module of WebAssembly, which Harbor interprets.
+pub const MODULE: &str = ".wasm";
+
 /// A source in parts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Binary {
@@ -366,6 +369,7 @@ mod tests {
             ("files-{os}-{arch}.zip", "files"),
             ("notes-v1.2.3-linux-amd64", "notes"),
             ("mcp-time", "time"),
+            ("mcp-time.wasm", "time"),
             ("linux-x64.tgz", "linux"),
         ] {
             let package = package(&format!("https://h/d/{file}"));

@@ -231,6 +231,7 @@ pub fn is_commit(text: &str) -> bool {
 pub fn default_name(package: &Package) -> Option<ServerId> {
     let (scope, bare) = package.name.rsplit_once('/').unwrap_or(("", &package.name));
     let bare = if NAMELESS.contains(&bare) && !scope.is_empty() { scope } else { bare };
+    let bare = bare.strip_suffix(binary::MODULE).unwrap_or(bare);
     let cleaned: String = bare
         .trim_start_matches('@')
         .chars()

@@ -8,6 +8,7 @@ use harbor_ipc_proto::server_id::ServerId;
 use url::{Host, Url};
 
 use crate::container::reference;
+use crate::package::binary::MODULE;
 use crate::package::source;
 use crate::remote;
 
@@ -53,6 +54,18 @@ pub fn sort(text: &str) -> Result<InstallSource, String> {
         };
     }
     if is_web {
+        if is_module(text) {
+            let package = format!("binary:{text}");
+            // An address alone does not vouch for it.
+            return match source::read(&package, &[])?.binary() {
+                Some(binary) if binary.vouched_by().is_empty() => Err(format!(
+                    "{} is a module of WebAssembly; say which bytes you mean by --sha256 HEX (`sha256sum FILE` writes it), or \
+                     who signs it by --key KEY",
+                    binary.url
+                )),
+                _ => Ok(InstallSource::Package(package)),
+            };
+        }
         if let Some(repository) = repository(text) {
             return Ok(InstallSource::Package(repository));
         }
@@ -84,6 +97,11 @@ pub fn sort(text: &str) -> Result<InstallSource, String> {
             Err(format!("{text} names nothing that can be installed; {meant}use {KINDS}"))
         }
     }
+}
+
+/// True if this is the address of a module of WebAssembly.
+fn is_module(text: &str) -> bool {
+    Url::parse(text).is_ok_and(|url| url.path().ends_with(MODULE))
 }
 
 /// `OWNER/NAME`, with or without `#…`. No id has a `/`, and a scope of npm stands behind `npm:`.
@@ -180,6 +198,13 @@ mod tests {
             ),
             ("https://github.com/mcp", InstallSource::Remote("https://github.com/mcp".into())),
             ("http://localhost:3000/mcp", InstallSource::Remote("http://localhost:3000/mcp".into())),
+            (
+                &format!("https://example.com/time.wasm#sha256={}", "0a".repeat(32)),
+                InstallSource::Package(format!(
+                    "binary:https://example.com/time.wasm#sha256={}",
+                    "0a".repeat(32)
+                )),
+            ),
             ("oci:mcp/time:1", InstallSource::Image("mcp/time:1".into())),
             ("alice/time-mcp", InstallSource::Package("git:https://github.com/alice/time-mcp".into())),
             (
@@ -196,6 +221,8 @@ mod tests {
         for (text, said) in [
             ("oci:--privileged", "expected an image"),
             ("npm:--x", "names no package"),
+            ("https://example.com/time.wasm", "by --sha256 HEX"),
+            ("https://example.com/time.wasm#sha256=1", "64 hexadecimal digits"),
             ("ftp://x", "is not a kind of source"),
             ("https://github.com/a/b/blob/main/x.json", "`harbor install https://github.com/a/b/tree/main`"),
             ("https://github.com/a/b/tree/--x", "after #"),

@@ -23,13 +23,13 @@ use harbor_policy::environment;
 use harbor_policy::lifecycle::State;
 use harbor_policy::limits;
 use harbor_policy::package::{Package, trial_confinement};
-use harbor_policy::program::JS_RUNNER;
 use harbor_policy::pythons::Chosen;
 use harbor_policy::runtimes::{extended, not_found};
 use harbor_policy::sandbox;
 
 use super::Server;
 use super::explaining::way_back;
+use super::interpreted::Interpreted;
 use super::parts::confinement::Confined;
 use super::parts::engine::KEY_FILE;
 use super::parts::package::pinned;
@@ -43,7 +43,6 @@ use crate::store::locks::Lock;
 use crate::store::packages;
 use crate::store::packages::{GONE, registries};
 use crate::store::removal::remove_tree;
-use crate::store::scripts;
 use crate::supervisor::facts;
 use crate::supervisor::leftovers::LeftoversGuard;
 use crate::supervisor::place::RunnerPlace;
@@ -256,11 +255,7 @@ impl Server {
             package,
             paths,
             root,
-            script_dir: match self.identity.engine() {
-                Some(engine) => engine.root.join("script"),
-                None => self.runners().shared.paths.server_script(self.id().as_str()),
-            },
-            interpreter: self.runners().executables.interpreter().to_owned(),
+            interpreted: self.interpreted(),
             fetcher: self.runners().executables.fetcher().to_owned(),
             package_dir,
             runtimes,
@@ -273,6 +268,18 @@ impl Server {
         };
         let done = tokio::task::spawn_blocking(move || work(preparing)).await;
         done.unwrap_or_else(|error| Err(format!("prepare the start: {error}").into()))
+    }
+
+    fn interpreted(&self) -> Interpreted {
+        let (runners, id) = (self.runners(), self.id());
+        Interpreted {
+            script_dir: match self.identity.engine() {
+                Some(engine) => engine.root.join("script"),
+                None => runners.shared.paths.server_script(id.as_str()),
+            },
+            module_dir: runners.shared.paths.server_module(id.as_str()),
+            programs: runners.executables.interpreters().clone(),
+        }
     }
 
     /// The part of its definition that a start is to know: all of it, if it is the server's own.
@@ -357,11 +364,8 @@ struct Preparing {
     paths: Paths,
     /// Its own directories.
     root: PathBuf,
-    /// The directory of the script that Harbor keeps for it.
-    script_dir: PathBuf,
-    /// The interpreter of such scripts.
-    interpreter: PathBuf,
-    /// The program that fetches for them.
+    interpreted: Interpreted,
+    /// The program that fetches for scripts.
     fetcher: PathBuf,
     package_dir: PathBuf,
     runtimes: Arc<Runtimes>,
@@ -387,10 +391,7 @@ impl Preparing {
             None => drop(remove_tree(&tmp)),
         }
         private_directory(&tmp).map_err(|error| format!("prepare its temporary directory: {error}"))?;
-        if let Some(script) = &self.definition.script {
-            scripts::write(&self.script_dir, &self.definition.args, script)
-                .map_err(|error| format!("write its script: {error}"))?;
-        }
+        self.interpreted.prepare(&self.definition)?;
         if let Some((_, key)) = self.engine.as_ref().filter(|(_, key)| !key.is_empty()) {
             let written = write_atomically(&data.join(KEY_FILE), key.expose().as_bytes());
             written.map_err(|error| format!("write its key: {error}"))?;
@@ -446,9 +447,11 @@ impl Preparing {
             data: &data,
             tmp: &tmp,
             package: match &self.engine {
-                _ if self.definition.script.is_some() => Some(&self.script_dir),
-                Some((models, _)) => models.as_deref(),
-                None => self.package.is_some().then_some(package.as_path()),
+                Some((models, _)) if self.definition.script.is_none() => models.as_deref(),
+                _ => self
+                    .interpreted
+                    .directory(&self.definition)
+                    .or_else(|| self.package.is_some().then_some(package.as_path())),
             },
             installs,
             shared: self.shared,
@@ -477,14 +480,9 @@ impl Preparing {
                 command.split_first().map_or((String::new(), &[][..]), |(p, a)| (p.clone(), a));
             return Ok((program, args.to_vec(), None));
         }
-        let Definition { command, args, script, .. } = &self.definition;
+        let data = self.root.join("data");
         let Some(package) = &self.package else {
-            // Harbor's own program is on no PATH.
-            let command = if command == JS_RUNNER { text(&self.interpreter) } else { command.clone() };
-            let args = match script {
-                Some(_) => scripts::in_place(&self.script_dir, args),
-                None => args.clone(),
-            };
+            let (command, args) = self.interpreted.line(&self.definition, &data);
             return Ok((command, args, None));
         };
         let entry = packages::entry(package, dir).map_err(|why| Unprepared {
@@ -492,11 +490,13 @@ impl Preparing {
             package_lost: true,
             ..Unprepared::default()
         })?;
-        Ok((text(&entry), package.args.clone(), Some(packages::program_dir(package, dir))))
+        let sandbox = &self.definition.sandbox;
+        let (command, args) = self.interpreted.installed(&entry, &package.args, sandbox, &data);
+        Ok((command, args, Some(packages::program_dir(package, dir))))
     }
 }
 
-/// What the interpreter is told: the program that fetches, and the proxy by which it does.
+/// The interpreter's arguments for `fetch`: the program that fetches, and the proxy by which it does.
 fn fetching(fetcher: &Path) -> Vec<String> {
     let proxy = format!("127.0.0.1:{}", environment::PROXY_PORT);
     vec!["--fetcher".into(), text(fetcher), "--proxy".into(), proxy]

@@ -86,6 +86,8 @@ export interface Requests {
     keep_env?: string[];
     /** The text of the script that the first argument names, if the command is `harbor-runner-js`; at most 512 KiB. The bridge keeps it, and the file is not read again. Absent: the text that was kept for this file before. */
     script?: string;
+    /** The bytes of the module that the first argument names, in base64, if the command is `harbor-runner-wasm`; at most 16 MiB of bytes. The bridge keeps them by their hash. Absent: the module that was kept for this file before. */
+    module?: string;
   };
   /** Defines a remote server, or replaces the definition with this id. */
   add_remote_server: {

@@ -47,6 +47,9 @@ define_requests! {
         /// The text of the script that the first argument names, if the command is `harbor-runner-js`; at most 512 KiB. The
         /// bridge keeps it, and the file is not read again. Absent: the text that was kept for this file before.
         script: Option<String>,
+        /// The bytes of the module that the first argument names, in base64, if the command is `harbor-runner-wasm`; at most
+        /// 16 MiB of bytes. The bridge keeps them by their hash. Absent: the module that was kept for this file before.
+        module: Option<String>,
     }
     /// Defines a remote server, or replaces the definition with this id.
     "add_remote_server" AddRemoteServer -> AddRemoteServerResult {

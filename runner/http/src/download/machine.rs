@@ -53,6 +53,8 @@ pub fn form(start: &[u8]) -> Form {
     match start {
         [0x7f, b'E', b'L', b'F', rest @ ..] => elf(rest),
         [b'#', b'!', ..] => Form::Program,
+        // A module of WebAssembly, which Harbor interprets.
+        [b'\0', b'a', b's', b'm', ..] => Form::Program,
         [0x1f, 0x8b, ..] => Form::Gzip,
         [b'P', b'K', 3 | 5, 4 | 6, ..] => Form::Zip,
         [b'M', b'Z', ..] => Form::Foreign("Windows".into()),

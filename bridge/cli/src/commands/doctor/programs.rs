@@ -17,6 +17,7 @@ pub const PROGRAMS: &[&str] = &[
     "harbor-runner",
     "harbor-runner-http",
     "harbor-runner-js",
+    "harbor-runner-wasm",
     "harbor-egress",
     "harbor-catalog-worker",
     "harbor-model-worker",
