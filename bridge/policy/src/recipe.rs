@@ -19,6 +19,7 @@ pub use unfilled::Unfilled;
 
 mod curated;
 mod filling;
+pub mod interpreted;
 pub mod manifest;
 pub mod pattern;
 pub mod repository;

@@ -165,3 +165,24 @@ fn what_is_no_script_is_refused_before_anything_is_kept() {
     }
     assert_eq!(bridge.ask("list_servers", &json!({}))["servers"], json!([]));
 }
+
+#[test]
+fn the_manifest_of_a_script_is_installed_as_it_is_shown() {
+    let home = Home::new();
+    let _bridge = Bridge::start(&home);
+    let script = "import { serve } from 'harbor:mcp'; serve({ name: 'e', tools: { mode: { run: () => process.env.MODE } } });";
+    let file = home.scratch("echo.json");
+    let manifest = |more: Value| {
+        let mut all = json!({"id": "echo", "name": "Echo", "runtime": "js", "scriptUrl": "echo-server.js", "env": ["MODE=fast"]});
+        all.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        fs::write(&file, all.to_string()).unwrap();
+        home.harbor(&["install", file.to_str().unwrap(), "--yes"])
+    };
+    let (_, err, code) = manifest(json!({"scriptUrl": "../echo-server.js"}));
+    assert_eq!((code, err.contains("does not lie beside it")), (Some(2), true), "{err}");
+    fs::write(file.with_file_name("echo-server.js"), script).unwrap();
+    let (out, err, code) = manifest(json!({"capabilities": {"network": {"hosts": ["a.example"]}}}));
+    assert_eq!(code, Some(0), "{out}{err}");
+    assert_eq!(home.done(&["call", "echo/mode"]), "fast\n");
+    assert!(home.done(&["sandbox", "echo"]).contains("a.example"));
+}

@@ -53,8 +53,43 @@ impl Added {
     }
 }
 
+/// The program of a server that Harbor's interpreters run.
+#[derive(Debug)]
+pub enum Interpreted {
+    Script(Script),
+    Module(Module),
+}
+
+impl Interpreted {
+    /// The program that a definition names, if it names one.
+    fn read(definition: &Definition, here: &Path) -> Result<Option<Self>, Failure> {
+        Ok(match (&definition.script, &definition.module) {
+            (Some(file), _) => Some(Self::Script(Script::read(file, here)?)),
+            (None, Some(file)) => Some(Self::Module(Module::read(file, here)?)),
+            (None, None) => None,
+        })
+    }
+
+    fn command(&self) -> (&'static str, &String) {
+        match self {
+            Self::Script(script) => (JS_RUNNER, &script.file),
+            Self::Module(module) => (WASM_RUNNER, &module.file),
+        }
+    }
+}
+
 /// The request for a definition that was typed in the directory `here`.
 pub fn ask(definition: &Definition, here: &Path) -> Result<Adding, Failure> {
+    let program = Interpreted::read(definition, here)?;
+    ask_for(definition, program, here)
+}
+
+/// The request for a definition with this program, if Harbor interprets it.
+pub fn ask_for(
+    definition: &Definition,
+    program: Option<Interpreted>,
+    here: &Path,
+) -> Result<Adding, Failure> {
     let server_id = server_id(&definition.name)?;
     let (label, env) = (definition.label.clone(), some(&definition.env, definition.env.is_empty()));
     let roots: Result<Vec<_>, _> = definition.roots.iter().map(|root| file_uri(root, here)).collect();
@@ -78,38 +113,38 @@ pub fn ask(definition: &Definition, here: &Path) -> Result<Adding, Failure> {
             keep_url: None,
         }));
     }
-    let script = definition.script.as_ref().map(|file| Script::read(file, here)).transpose()?;
-    let module = definition.module.as_ref().map(|file| Module::read(file, here)).transpose()?;
-    let kept = script.as_ref().map(|script| &script.file).or(module.as_ref().map(|module| &module.file));
+    let (own, file) = program.as_ref().map(Interpreted::command).unzip();
+    let sandbox = sandbox(&of_interpreted(definition, program.is_some()), here)?;
+    let (script, module) = match program {
+        Some(Interpreted::Script(Script { ref text, .. })) => (Some(text.clone()), None),
+        Some(Interpreted::Module(Module { ref base64, .. })) => (None, Some(base64.clone())),
+        None => (None, None),
+    };
     Ok(Adding::Here(AddServer {
         server_id,
-        command: match (&script, &module) {
-            (Some(_), _) => Some(JS_RUNNER.to_owned()),
-            (None, Some(_)) => Some(WASM_RUNNER.to_owned()),
-            (None, None) => command(definition, here)?,
-        },
+        command: own.map_or_else(|| command(definition, here), |own| Ok(Some(own.to_owned())))?,
         image: definition.image.clone(),
         engine: definition.engine.clone(),
-        args: Some(kept.into_iter().chain(&definition.args).cloned().collect()),
+        args: Some(file.into_iter().chain(&definition.args).cloned().collect()),
         env,
         cwd: definition.cwd.as_ref().map(|cwd| absolute(cwd, here)).transpose()?,
         label,
         roots,
         supervision,
         as_is: definition.as_is.then_some(true),
-        sandbox: sandbox(&of_interpreted(definition), here)?,
+        sandbox,
         secrets: some(&definition.secrets, definition.secrets.is_empty()),
         keep_data: definition.keep_data.then_some(true),
         keep_env: None,
-        script: script.map(|script| script.text),
-        module: module.map(|module| module.base64),
+        script,
+        module,
     }))
 }
 
 /// The sandbox's settings. A script or module has no network unless one was typed.
-fn of_interpreted(definition: &Definition) -> SandboxSettings {
+fn of_interpreted(definition: &Definition, is_interpreted: bool) -> SandboxSettings {
     let mut typed = definition.sandbox.clone();
-    if definition.script.is_some() || definition.module.is_some() {
+    if is_interpreted {
         typed.network = typed.network.or(Some(NetworkKind::None));
     }
     typed

@@ -27,6 +27,7 @@ use harbor_ipc_proto::secret::{Secret, SecretMap};
 use harbor_policy::recipe::source::{InstallSource, default_name, sort};
 use harbor_policy::runtimes::lacks;
 
+pub use self::document::path as manifest_path;
 pub use self::plan::{is_older, runs_with, vouched};
 pub use self::runs::word;
 use self::shown::show;
@@ -41,7 +42,7 @@ use crate::screen::Screen;
 use crate::table::{Table, flatten};
 
 /// The message after a no.
-const NOTHING_INSTALLED: &str = "nothing was installed";
+pub const NOTHING_INSTALLED: &str = "nothing was installed";
 
 /// The text before a package is built.
 pub const BUILDS: &str = "code of the package must run to find out what it needs; it runs in a sandbox without access to your files";
@@ -125,7 +126,7 @@ pub fn install(client: &mut Client, wanted: &Package, screen: &mut Screen) -> Re
 
 /// Fails if the person has not said yes and cannot be asked. The package is looked up first, since a missing
 /// one needs no yes.
-fn can_confirm(wanted: &Package) -> Result<(), Failure> {
+pub fn can_confirm(wanted: &Package) -> Result<(), Failure> {
     if wanted.yes { Ok(()) } else { consent::is_possible("install") }
 }
 

@@ -28,6 +28,7 @@ mod grants;
 mod ids;
 mod import;
 mod install;
+mod interpreted;
 mod list;
 mod logs;
 mod mcp;
@@ -74,7 +75,7 @@ use harbor_policy::origin::Origin;
 use self::own_paths::paths;
 use crate::args::{
     self, Approvals, AskOptions, CatalogWanted, Chat, Command, Config, Definition, Listing, Mcp, McpWanted,
-    Models, NativeHost, Prompts, Removal, Resources, Secrets, Sessions, Upgrade,
+    Models, NativeHost, Package, Prompts, Removal, Resources, Secrets, Sessions, Upgrade,
 };
 use crate::client::Client;
 use crate::consent;
@@ -97,10 +98,7 @@ pub fn run(command: Command, screen: &mut Screen) -> Result<(), Failure> {
         Command::Shutdown => bridge::shut_down(&paths()?, screen),
         Command::New(wanted) => new_server::run(&mut connect()?, &wanted, screen),
         Command::Add(definition) => add_server(definition, screen),
-        Command::Install(package) => {
-            install::check(&package)?;
-            install::install(&mut connect()?, &package, screen)
-        }
+        Command::Install(package) => install_package(&package, screen),
         Command::Upgrade(wanted) => upgrade_servers(&wanted, screen),
         Command::Setup(wanted) => setup::run(&wanted, &paths()?, screen),
         Command::Uninstall(wanted) => uninstall::run(&wanted, &paths()?, screen),
@@ -165,6 +163,14 @@ pub fn run(command: Command, screen: &mut Screen) -> Result<(), Failure> {
             native_host::run(&wanted.unwrap_or(NativeHost::Status(place)), &paths()?, screen)
         }
     }
+}
+
+fn install_package(package: &Package, screen: &mut Screen) -> Result<(), Failure> {
+    if let Some((path, manifest)) = interpreted::named(&package.source)? {
+        return interpreted::install(&mut connect()?, package, (&path, &manifest), screen);
+    }
+    install::check(package)?;
+    install::install(&mut connect()?, package, screen)
 }
 
 fn add_server(mut definition: Box<Definition>, screen: &mut Screen) -> Result<(), Failure> {

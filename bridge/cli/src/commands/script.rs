@@ -39,10 +39,17 @@ impl Script {
     /// Reads the file, as named in the directory `here`.
     pub fn read(file: &str, here: &Path) -> Result<Self, Failure> {
         let file = absolute(file, here)?;
-        let bytes = bytes("--js", &file, MAX_SCRIPT)?.ok_or_else(|| {
+        let bytes = bytes("--js", &file, MAX_SCRIPT)?;
+        Self::of(file, bytes)
+    }
+
+    /// The script with these bytes, as if its file were there.
+    pub fn of(file: String, bytes: Vec<u8>) -> Result<Self, Failure> {
+        if bytes.len() as u64 > MAX_SCRIPT {
             let most = MAX_SCRIPT / 1024;
-            Failure::Usage(format!("--js: {file} is longer than {most} KiB; leave out what it does not use"))
-        })?;
+            let why = format!("--js: {file} is longer than {most} KiB; leave out what it does not use");
+            return Err(Failure::Usage(why));
+        }
         match String::from_utf8(bytes) {
             Ok(text) => Ok(Self { file, text }),
             Err(_) => Err(Failure::Usage(format!("--js: {file} is not UTF-8; save it as UTF-8"))),
@@ -54,9 +61,16 @@ impl Module {
     /// Reads the file, as named in the directory `here`.
     pub fn read(file: &str, here: &Path) -> Result<Self, Failure> {
         let file = absolute(file, here)?;
+        let bytes = bytes("--wasm", &file, MAX_MODULE)?;
+        Self::of(file, &bytes)
+    }
+
+    /// The module with these bytes, as if its file were there.
+    pub fn of(file: String, bytes: &[u8]) -> Result<Self, Failure> {
         let wrong = |what: &str| Failure::Usage(format!("--wasm: {file} {what}"));
-        let bytes = bytes("--wasm", &file, MAX_MODULE)?
-            .ok_or_else(|| wrong("is larger than 16 MiB; build it optimised, without debug information"))?;
+        if bytes.len() as u64 > MAX_MODULE {
+            return Err(wrong("is larger than 16 MiB; build it optimised, without debug information"));
+        }
         match bytes.get(..8) {
             Some([b'\0', b'a', b's', b'm', _, _, 1, 0]) => Err(wrong(
                 "is a component (WASI preview 2), and Harbor runs modules; build it for WASI preview 1, such as Rust's target wasm32-wasip1",
@@ -69,12 +83,12 @@ impl Module {
     }
 }
 
-/// The bytes of a file; None if there are more than `most`.
-fn bytes(option: &str, file: &str, most: u64) -> Result<Option<Vec<u8>>, Failure> {
+/// The bytes of a file; one more than `most` where it is longer.
+fn bytes(option: &str, file: &str, most: u64) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
     let read = File::open(file).and_then(|opened| opened.take(most + 1).read_to_end(&mut bytes));
     read.map_err(|error| Failure::Usage(format!("{option}: cannot read {file}: {error}")))?;
-    Ok(Some(bytes).filter(|bytes| bytes.len() as u64 <= most))
+    Ok(bytes)
 }
 
 #[cfg(test)]

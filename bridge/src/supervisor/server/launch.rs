@@ -23,6 +23,7 @@ use harbor_policy::environment;
 use harbor_policy::lifecycle::State;
 use harbor_policy::limits;
 use harbor_policy::package::{Package, trial_confinement};
+use harbor_policy::program::JS_RUNNER;
 use harbor_policy::pythons::Chosen;
 use harbor_policy::runtimes::{extended, not_found};
 use harbor_policy::sandbox;
