@@ -2,33 +2,19 @@
 //!
 //! Must never download anything.
 
-use std::env;
+mod compiler;
+
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use sha2::{Digest as _, Sha256};
 
 use crate::programs;
 
+pub use compiler::path_with_rustc;
+
 /// What speaks MCP in every one of them.
 const MCP: &str = include_str!("../../bridge/cli/src/commands/new_server/mcp.rs.txt");
-
-/// The target's name, and the one that it had until Rust 1.78.
-const TARGETS: [&str; 2] = ["wasm32-wasip1", "wasm32-wasi"];
-
-/// The PATH of a command that finds the compiler.
-///
-/// # Panics
-/// When there is no PATH.
-#[must_use]
-pub fn path_with_rustc() -> String {
-    let path = env::var("PATH").expect("PATH is set");
-    match env::var("HARBOR_TEST_RUSTC").ok().filter(|dir| !dir.is_empty()) {
-        Some(dir) => format!("{dir}:{path}"),
-        None => path,
-    }
-}
 
 /// The server of the tool `time.now`.
 #[must_use]
@@ -60,28 +46,6 @@ fn compile(source: &str, module: &Path) {
     let scratch = tempfile::tempdir_in(module.parent().expect("it is in a directory")).expect("a directory");
     let (input, output) = (scratch.path().join("server.rs"), scratch.path().join("server.wasm"));
     fs::write(&input, source).expect("the source can be written");
-    let mut command = Command::new("rustc");
-    command.env("PATH", path_with_rustc()).current_dir(env!("CARGO_MANIFEST_DIR"));
-    command
-        .args(["--edition", "2021", "-O", "-C", "strip=symbols", "--target", target()])
-        .arg("-o")
-        .arg(&output)
-        .arg(&input);
-    let done = command.output().expect("rustc starts");
-    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    compiler::compile(&input, &output);
     fs::rename(output, module).expect("the module can be renamed");
-}
-
-fn target() -> &'static str {
-    let has = |target: &&str| {
-        let mut command = Command::new("rustc");
-        command.env("PATH", path_with_rustc()).current_dir(env!("CARGO_MANIFEST_DIR"));
-        let asked =
-            command.args(["--print", "target-libdir", "--target", target]).output().expect("rustc starts");
-        asked.status.success() && Path::new(String::from_utf8_lossy(&asked.stdout).trim()).is_dir()
-    };
-    TARGETS
-        .into_iter()
-        .find(has)
-        .expect("the target wasm32-wasip1 is there: run scripts/test, which installs it")
 }
