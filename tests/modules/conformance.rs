@@ -60,9 +60,10 @@ fn hear(line: &[u8], server: &mut dyn Server, client: &mut Client) -> Result<(),
     if line.is_empty() {
         return Ok(());
     }
-    let message = Json::read(line).ok_or_else(|| Refusal::new(-32700, "the line is not JSON"))?;
-    match (&message, message.get("method")) {
-        (Json::Object(_), Some(Json::Text(method))) => asked(method, &message, server, client),
+    let mut message = Json::read(line).ok_or_else(|| Refusal::new(-32700, "the line is not JSON"))?;
+    let method = message.take("method");
+    match (&message, method) {
+        (Json::Object(_), Some(Json::Text(method))) => asked(&method, message, server, client),
         (Json::Object(_), None) => {
             let id = message.get("id").map(Json::written).unwrap_or_default();
             server.answered(&id, &message, client);
@@ -72,10 +73,10 @@ fn hear(line: &[u8], server: &mut dyn Server, client: &mut Client) -> Result<(),
     Ok(())
 }
 
-fn asked(method: &str, message: &Json, server: &mut dyn Server, client: &mut Client) {
-    let params = message.get("params").cloned().unwrap_or_else(|| object([]));
-    let id = match message.get("id") {
-        Some(id) => id.clone(),
+fn asked(method: &str, mut message: Json, server: &mut dyn Server, client: &mut Client) {
+    let params = message.take("params").unwrap_or_else(|| object([]));
+    let id = match message.take("id") {
+        Some(id) => id,
         None if method == "notifications/cancelled" => return client.close(params.get("requestId")),
         None => return,
     };

@@ -37,6 +37,17 @@ impl Json {
         }
     }
 
+    /// Takes a member out of an object.
+    pub fn take(&mut self, name: &str) -> Option<Json> {
+        match self {
+            Json::Object(members) => {
+                let at = members.iter().position(|member| member.0 == name)?;
+                Some(members.swap_remove(at).1)
+            }
+            _ => None,
+        }
+    }
+
     /// The text that a member is.
     pub fn text(&self, name: &str) -> Option<&str> {
         match self.get(name) {
@@ -106,23 +117,38 @@ impl Json {
     }
 }
 
-fn is_plain(byte: u8) -> bool {
-    byte >= b' ' && byte != b'"' && byte != b'\\'
+/// How many bytes, from the first, stand for themselves within a text: none below the space, no quote, no backslash. A large
+/// text is most of what the interpreter computes, so eight bytes at once are looked at while they are plain.
+fn plain(bytes: &[u8]) -> usize {
+    let eights = bytes.chunks_exact(8).take_while(|eight| is_plain(eight)).count() * 8;
+    let is_other = |byte: &u8| *byte < b' ' || *byte == b'"' || *byte == b'\\';
+    bytes[eights..].iter().position(is_other).map_or(bytes.len(), |at| eights + at)
+}
+
+/// Whether eight bytes are plain, by the highest bit of each: subtracting sets it where a byte was too small. A borrow reaches
+/// the byte above only from one that is not plain.
+fn is_plain(eight: &[u8]) -> bool {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    let word = eight.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
+    let (quote, slash) = (word ^ (ONES * b'"' as u64), word ^ (ONES * b'\\' as u64));
+    let control = word.wrapping_sub(ONES * b' ' as u64) & !word;
+    let same = quote.wrapping_sub(ONES) & !quote | slash.wrapping_sub(ONES) & !slash;
+    (control | same) & (ONES * 0x80) == 0
 }
 
 fn quote(text: &str, out: &mut dyn Write) -> io::Result<()> {
     let mut rest = text.as_bytes();
     out.write_all(b"\"")?;
-    while let Some(at) = rest.iter().position(|byte| !is_plain(*byte)) {
-        out.write_all(&rest[..at])?;
-        match rest[at] {
-            letter @ (b'"' | b'\\') => out.write_all(&[b'\\', letter])?,
-            control => write!(out, "\\u{control:04x}")?,
+    loop {
+        let (piece, others) = rest.split_at(plain(rest));
+        out.write_all(piece)?;
+        match others.first() {
+            Some(letter @ (b'"' | b'\\')) => out.write_all(&[b'\\', *letter])?,
+            Some(control) => write!(out, "\\u{control:04x}")?,
+            None => return out.write_all(b"\""),
         }
-        rest = &rest[at + 1..];
+        rest = &others[1..];
     }
-    out.write_all(rest)?;
-    out.write_all(b"\"")
 }
 
 struct Reader<'a> {
@@ -136,21 +162,18 @@ impl<'a> Reader<'a> {
         self.text.as_bytes().get(self.at).copied()
     }
 
-    /// Goes on behind the bytes that are as asked, and gives them.
-    fn run(&mut self, is: fn(u8) -> bool) -> &'a str {
-        let (text, begin) = (self.text, self.at);
-        let length = text.as_bytes()[begin..].iter().position(|byte| !is(*byte));
-        self.at = length.map_or(text.len(), |length| begin + length);
-        &text[begin..self.at]
+    fn rest(&self) -> &'a str {
+        &self.text[self.at..]
     }
 
     fn space(&mut self) {
-        self.run(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r'));
+        self.at = self.text.len()
+            - self.rest().trim_start_matches(|it| matches!(it, ' ' | '\t' | '\n' | '\r')).len();
     }
 
     /// Goes on behind a word, if it is next.
     fn takes(&mut self, word: &str) -> bool {
-        let is = self.text[self.at..].starts_with(word);
+        let is = self.rest().starts_with(word);
         self.at += if is { word.len() } else { 0 };
         is
     }
@@ -170,7 +193,9 @@ impl<'a> Reader<'a> {
     }
 
     fn number(&mut self) -> Option<Json> {
-        let digits = self.run(|byte| matches!(byte, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E'));
+        let is_part = |byte: &u8| matches!(byte, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E');
+        let digits = &self.rest()[..self.rest().bytes().take_while(is_part).count()];
+        self.at += digits.len();
         digits.parse::<f64>().ok().map(|_| Json::Number(digits.to_owned()))
     }
 
@@ -199,7 +224,7 @@ impl<'a> Reader<'a> {
     /// Whether another item comes before the end; None if neither does.
     fn goes_on(&mut self, end: &str, is_first: bool) -> Option<bool> {
         self.space();
-        if self.text[self.at..].starts_with(end) {
+        if self.rest().starts_with(end) {
             return Some(false);
         }
         (is_first || self.takes(",")).then(|| true)
@@ -211,7 +236,9 @@ impl<'a> Reader<'a> {
         }
         let mut text = String::new();
         loop {
-            text.push_str(self.run(is_plain));
+            let piece = &self.rest()[..plain(self.rest().as_bytes())];
+            text.push_str(piece);
+            self.at += piece.len();
             if self.takes("\"") {
                 return Some(text);
             }
