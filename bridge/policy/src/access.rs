@@ -335,6 +335,7 @@ mod tests {
         "host_list_servers",
         "host_list_offers",
         "host_call_tool",
+        "host_run_script",
         "host_create_run",
         "host_end_run",
         "host_get_run",

@@ -185,4 +185,6 @@ fn the_manifest_of_a_script_is_installed_as_it_is_shown() {
     assert_eq!(code, Some(0), "{out}{err}");
     assert_eq!(home.done(&["call", "echo/mode"]), "fast\n");
     assert!(home.done(&["sandbox", "echo"]).contains("a.example"));
+    let (_, err, code) = manifest(json!({"name": "Another"}));
+    assert_eq!((code, err.contains("there is a server echo already")), (Some(2), true), "{err}");
 }

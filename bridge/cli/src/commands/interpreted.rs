@@ -2,17 +2,18 @@
 //!
 //! Owns what becomes of it: a definition, as `harbor add` makes one. Must never define anything that the person was not shown.
 
-use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use harbor_client::errors::Failure;
+use harbor_home::files::regular_file;
 use harbor_ipc_proto::client::{CredentialType, NetworkKind};
 use harbor_policy::recipe::interpreted::{self, InterpretedManifest, Program, ProgramBytes};
 use serde_json::{Value, json};
 
 use super::add::{self, Interpreted};
 use super::install::{NOTHING_INSTALLED, can_confirm, confirm, manifest_path};
+use super::new_server::is_free;
 use super::script::{Module, Script};
 use super::{places, secrets};
 use crate::args::{Definition, Package, Remote};
@@ -38,7 +39,8 @@ fn read(path: &Path) -> Result<Option<InterpretedManifest>, Failure> {
 /// The file's JSON. None where there is none: whoever reads other manifests says why.
 fn value(path: &Path) -> Option<Value> {
     let mut text = Vec::new();
-    File::open(path).ok()?.take(MAX + 1).read_to_end(&mut text).ok()?;
+    let opened = path.canonicalize().and_then(|file| regular_file(&file));
+    opened.ok()?.take(MAX + 1).read_to_end(&mut text).ok()?;
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&text);
     serde_json::from_slice(text).ok().filter(|_| text.len() as u64 <= MAX)
 }
@@ -61,6 +63,7 @@ pub fn install(
             false => Ok(screen.text(&shown)?),
         };
     }
+    is_free(client, &definition.name)?;
     can_confirm(wanted)?;
     confirm(wanted.yes, &shown, "Install it?", NOTHING_INSTALLED, screen)?;
     let values = secrets::values(&definition.name, &definition.secrets)?;
@@ -117,9 +120,18 @@ fn program(name: &str, manifest: &Path, program: &Program) -> Result<Option<Inte
         (ProgramBytes::Here(bytes), _) => {
             Interpreted::Module(Module::of(file(&format!("{name}.wasm")), bytes)?)
         }
+        (ProgramBytes::File(name), _) if leads_out(&beside.join(name), beside) => {
+            return Err(Failure::Usage(format!(
+                "{name} is a link to a file that does not lie beside the manifest"
+            )));
+        }
         (ProgramBytes::File(name), "js") => Interpreted::Script(Script::read(&file(name), beside)?),
         (ProgramBytes::File(name), _) => Interpreted::Module(Module::read(&file(name), beside)?),
     }))
+}
+
+fn leads_out(file: &Path, directory: &Path) -> bool {
+    file.canonicalize().is_ok_and(|file| !file.starts_with(directory))
 }
 
 /// The text before the question.

@@ -75,7 +75,8 @@ fn wrote(screen: &mut Screen, file: &str) -> Result<(), Failure> {
     if screen.json { Ok(()) } else { Ok(screen.text(&format!("wrote {file}"))?) }
 }
 
-fn is_free(client: &mut Client, name: &str) -> Result<(), Failure> {
+/// Fails if there is a server of this name: it would be replaced, with what it may do and knows.
+pub fn is_free(client: &mut Client, name: &str) -> Result<(), Failure> {
     let servers = client.ask(&ListServers {}, QUICK)?.into_value().servers;
     match servers.iter().any(|server| server.server_id == name) {
         true => Err(Failure::Usage(format!("there is a server {name} already; choose another name"))),

@@ -2,13 +2,13 @@
 //!
 //! Owns reading the file, once. Must never run it.
 
-use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use harbor_client::errors::Failure;
+use harbor_home::files::regular_file;
 
 use super::places::absolute;
 
@@ -86,7 +86,10 @@ impl Module {
 /// The bytes of a file; one more than `most` where it is longer.
 fn bytes(option: &str, file: &str, most: u64) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
-    let read = File::open(file).and_then(|opened| opened.take(most + 1).read_to_end(&mut bytes));
+    // A pipe would be waited for; the link to a file is the person's own.
+    let whole = Path::new(file).canonicalize();
+    let opened = whole.and_then(|file| regular_file(&file));
+    let read = opened.and_then(|opened| opened.take(most + 1).read_to_end(&mut bytes));
     read.map_err(|error| Failure::Usage(format!("{option}: cannot read {file}: {error}")))?;
     Ok(bytes)
 }

@@ -212,7 +212,8 @@ fn variables(manifest: &Value) -> Result<BTreeMap<String, String>, WrongManifest
             all.insert(name, value.as_str().map_or_else(|| value.to_string(), str::to_owned));
         }
     };
-    for (name, value) in manifest["environment"].as_object().into_iter().flatten().take(MOST) {
+    let objects = [&manifest["environment"], &manifest["env"]].into_iter().filter_map(Value::as_object);
+    for (name, value) in objects.flatten().take(MOST) {
         let default = if value.is_object() { &value["default"] } else { value };
         add(name.clone(), default);
     }
@@ -275,6 +276,8 @@ mod tests {
         assert_eq!((read.name.as_str(), read.starts, read.memory), ("echo-js", false, None));
         assert_eq!(read.program, Program::Script(ProgramBytes::Here(b"return".to_vec())));
         assert_eq!((read.env["MODE"].as_str(), read.env["LEVEL"].as_str()), ("fast", "2"));
+        let object = json!({"id": "x", "runtime": "js", "scriptUrl": "a.js", "env": {"A": "1", "B": 2}});
+        assert_eq!(super::read(&object).unwrap().env["B"], "2");
         assert_eq!(read.secrets, ["API_KEY", "TOKEN"]);
         assert_eq!(read.hosts, ["api.example.com"]);
         assert!(

@@ -1874,7 +1874,7 @@ export interface Replies {
     /** True if pushes come from now on. */
     watching: boolean;
   };
-  /** What the grants of pages in this browser name as their `profile`. */
+  /** The `profile` of the grants of pages in this browser. */
   host_name_profile: {
     /** The name, which stays. */
     profile: string;

@@ -8,7 +8,7 @@
 const { parse, stringify } = JSON;
 const { isArray } = Array;
 const { readLine, writeLine } = MCP;
-const { create } = Object;
+const { create, freeze } = Object;
 const ErrorHere = Error;
 const text = String;
 const max = Math.max;
@@ -22,16 +22,37 @@ const MOST_WRITTEN = 20_000;
 const is_object = (value) => typeof value === "object" && value !== null && !isArray(value);
 const send = (message) => writeLine(stringify({ jsonrpc: "2.0", ...message }));
 
-/** Calls whose results have not come, by the number of the request. */
+/** The calls that a script may make, and how many of them are open at once; the others wait for their turn. */
+const MOST_CALLS = 64;
+const AT_ONCE = 8;
+
+/** Calls whose results have not come, by the number of the request; and all that were made, in their order. */
 const open = create(null);
-let last = 0;
+const made = [];
+let begun = 0;
+let ended = 0;
+
+const begin = () => {
+  while (begun < made.length && begun - ended < AT_ONCE) {
+    const id = ++begun;
+    const { name, args, resolve, reject } = made[id - 1];
+    open[id] = { resolve, reject };
+    try {
+      send({ id, method: "tools/call", params: { name, arguments: args } });
+    } catch (error) {
+      // Its arguments are too long, or no JSON.
+      settle({ id, error });
+    }
+  }
+};
 
 /** `here`: an error of the place in the script, for what goes wrong. */
 const call = (name, args, here) =>
-  new Promise((resolve, reject) => {
-    const id = ++last;
-    send({ id, method: "tools/call", params: { name, arguments: args } });
-    open[id] = { resolve, reject: (why) => reject(saying(here, why)) };
+  new Promise((resolve, refuse) => {
+    const reject = (why) => refuse(saying(here, why));
+    if (made.length >= MOST_CALLS) return reject(`a script makes at most ${MOST_CALLS} calls`);
+    made[made.length] = { name, args, resolve, reject };
+    begin();
   });
 
 const saying = (error, message) => {
@@ -121,14 +142,19 @@ const answer = (id, result) => {
 
 const settle = ({ id, result, error }) => {
   const waiting = open[id];
+  if (waiting === undefined) return;
   delete open[id];
-  if (error) waiting?.reject(text(error.message));
-  else waiting?.resolve(result);
+  ended++;
+  begin();
+  if (error) waiting.reject(text(error.message));
+  else waiting.resolve(result);
 };
 
 /** Runs a script when it is called for. script: async (tools) => what is answered. */
 export const run = async (script) => {
   for (const name of ["log", "info", "debug", "warn", "error"]) console[name] = write;
+  // What the interpreter was started with is no business of a script.
+  process = freeze({ env: freeze({}) });
   for (let line; (line = await readLine()) !== null; ) {
     if (line === "") continue;
     const message = parse(line);
