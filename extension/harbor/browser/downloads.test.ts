@@ -70,3 +70,27 @@ test("a tab that was opened for a file and has closed has it told of another one
   await downloads.due("a");
   assert.deepEqual(told, [1]);
 });
+
+test("an end that the bridge does not take, since its tab closes just then, is told again of another tab", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const told: [number, string][] = [];
+  const here = new Map([[1, "a"], [5, "a"]]);
+  const tell = async (id: number, { state }: BrowserDownload) => {
+    told.push([id, state]);
+    if (id === 5) throw new Error("the tab has closed");
+  };
+  const look = async () => download("http://x/f");
+  const downloads = new Downloads({ sessionOf: (id) => here.get(id), tabsOf: () => [...here.keys()], tell, note: () => undefined }, async () => [], look);
+  downloads.came(5, "http://x/f", true);
+  downloads.began(download("http://x/f"));
+  await settled();
+  here.delete(5);
+  for (let times = 0; times < 3; times++) {
+    t.mock.timers.tick(1_000);
+    await settled();
+  }
+  assert.deepEqual(told, [[5, "complete"], [1, "complete"]]);
+});
+
+/** Lets all that is ready happen. */
+const settled = () => new Promise((done) => setImmediate(done));

@@ -26,6 +26,9 @@ const NAME_LOOK_MS = 20;
 
 const MOST_ANSWERS = 200;
 
+/** How often the end of a download is told that the bridge does not take. */
+const MOST_TRIES = 10;
+
 /** What is asked and done outside of here. */
 export interface Around {
   /** The session that has a tab. */
@@ -55,18 +58,20 @@ interface Answered {
 export class Downloads implements DownloadListener {
   readonly #around: Around;
   readonly #tabs: () => Promise<TabView[]>;
+  readonly #download: (id: number) => Promise<DownloadView | undefined>;
   /** What was answered to any tab, the newest last. */
   readonly #answers: Answered[] = [];
   /** Files that were answered to a session's tab, and have not begun as downloads. */
   readonly #due = new Map<number, { session: string; promise: Promise<void>; settle(): void }>();
   readonly #acted = new Map<number, number>();
-  /** Downloads of sessions' tabs that have not ended. */
-  readonly #open = new Map<number, Of & { said: string }>();
+  /** Downloads of sessions' tabs whose end the bridge does not know. */
+  readonly #open = new Map<number, Of & { said: string; untold: number }>();
   #looking: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(around: Around, tabs: () => Promise<TabView[]> = allTabs) {
+  constructor(around: Around, tabs: () => Promise<TabView[]> = allTabs, look = downloadOf) {
     this.#around = around;
     this.#tabs = tabs;
+    this.#download = look;
   }
 
   /** A session does something in a tab. */
@@ -112,7 +117,7 @@ export class Downloads implements DownloadListener {
   async #began(download: DownloadView): Promise<void> {
     const of = (await this.#byAnswer(download.url)) ?? (await this.#byPlace(download));
     if (of === undefined) return;
-    this.#open.set(download.id, { ...of, said: "" });
+    this.#open.set(download.id, { ...of, said: "", untold: 0 });
     const named = await this.#named(download);
     await this.#say(named);
     const name = nameOf(named);
@@ -137,7 +142,7 @@ export class Downloads implements DownloadListener {
     let now = download;
     for (const end = Date.now() + NAME_MS; now.path === "" && Date.now() < end; ) {
       await new Promise((done) => setTimeout(done, NAME_LOOK_MS));
-      now = (await downloadOf(download.id).catch(() => undefined)) ?? now;
+      now = (await this.#download(download.id).catch(() => undefined)) ?? now;
     }
     return now;
   }
@@ -175,7 +180,7 @@ export class Downloads implements DownloadListener {
 
   /** Asks the browser how one is, and says what is new. */
   async #look(id: number): Promise<void> {
-    const download = await downloadOf(id).catch(() => undefined);
+    const download = await this.#download(id).catch(() => undefined);
     // The person has removed it from the browser's list.
     await (download === undefined ? this.#gone(id) : this.#say(download));
   }
@@ -196,9 +201,12 @@ export class Downloads implements DownloadListener {
     const said = JSON.stringify(told);
     if (said === open.said) return;
     open.said = said;
-    if (state !== "in_progress") this.#open.delete(id);
     const tabId = this.#tabOf(open);
-    if (tabId !== undefined) await this.#around.tell(tabId, told).catch(() => undefined);
+    const isTold = tabId === undefined || (await this.#around.tell(tabId, told).then(() => true, () => false));
+    // A tab that was opened for the file may close in this moment: it is told with the next look, of another one.
+    if (!isTold) open.said = "";
+    open.untold = isTold ? 0 : open.untold + 1;
+    if (state !== "in_progress" && (isTold || open.untold >= MOST_TRIES)) this.#open.delete(id);
   }
 
   /** Browsers do not tell how much has come. */
