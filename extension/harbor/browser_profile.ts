@@ -17,6 +17,8 @@ export class BrowserProfile {
   readonly #stores: { local: Store; session: Store };
   /** The name, and the connection in which the bridge said it. */
   #named: { name: string; in: Bridge["greeting"] } | undefined;
+  /** Made once: two pages that ask at the same time are in the same browser. */
+  #id: Promise<string> | undefined;
 
   constructor(bridge: Bridge, stores: { local: Store; session: Store }) {
     this.#bridge = bridge;
@@ -37,13 +39,17 @@ export class BrowserProfile {
   }
 
   async #ask(): Promise<string> {
-    const { profile } = await this.#bridge.request("host_name_profile", { id: await this.#id() });
+    this.#id ??= this.#kept().catch((error: unknown) => {
+      this.#id = undefined;
+      throw error;
+    });
+    const { profile } = await this.#bridge.request("host_name_profile", { id: await this.#id });
     this.#named = { name: profile, in: this.#bridge.greeting };
     await this.#stores.session.set(NAME, profile);
     return profile;
   }
 
-  async #id(): Promise<string> {
+  async #kept(): Promise<string> {
     const known = await this.#stores.local.get(ID);
     if (typeof known === "string") return known;
     const made = crypto.randomUUID().slice(0, 8);

@@ -39,7 +39,8 @@ test("the bridge names the browser's own profile, by an id that stays, once in e
   const first = {} as NativeClient["greeting"];
   const asked = (profile: string, greeting: NativeClient["greeting"] = first) =>
     new BrowserProfile({ greeting, request: (async (_: string, fields: { id: string }) => (ids.push(fields.id), { profile })) as unknown as NativeClient["request"] }, { local: store, session: store });
-  assert.deepEqual([await asked("default").of(undefined), await asked("default").of(CONTAINER)], [undefined, CONTAINER]);
+  const one = asked("default");
+  assert.deepEqual(await Promise.all([one.of(undefined), one.of(CONTAINER)]), [undefined, CONTAINER]);
   const other = asked("browser:0a1b2c3d");
   assert.deepEqual([await other.of(undefined), await other.of(CONTAINER)], ["browser:0a1b2c3d", `browser:0a1b2c3d/${CONTAINER}`]);
   assert.equal(ids.length, 3);
