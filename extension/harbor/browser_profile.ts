@@ -1,4 +1,4 @@
-// What the bridge calls the profile of a page: the browser's own, and in Firefox the container in it.
+// The name by which the bridge knows the profile of a page: the browser's own, and in Firefox the container in it.
 //
 // Owns the random id by which the bridge knows this browser again. Must never guess a name: a page would have what the person has allowed
 // it in another browser.

@@ -13,7 +13,7 @@ use crate::programs;
 
 pub use compiler::path_with_rustc;
 
-/// What speaks MCP in every one of them.
+/// The part of each source that speaks MCP.
 const MCP: &str = include_str!("../../bridge/cli/src/commands/new_server/mcp.rs.txt");
 
 /// The server of the tool `time.now`.

@@ -7,7 +7,7 @@
 //! Owns that order: a stored definition names a module that is there. Must never read the person's file, nor have the loop wait
 //! for a module of many megabytes.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -18,6 +18,7 @@ use harbor_policy::program::WASM_RUNNER;
 
 use super::installations::Installations;
 use super::replacing::stored;
+use super::scripts;
 use crate::host::invalid;
 use crate::store::modules;
 
@@ -47,10 +48,7 @@ pub(super) fn may_be_kept(command: &str, args: &[String]) -> Result<(), ErrorBod
     if command != WASM_RUNNER {
         return Err(invalid("module", "only with the command harbor-runner-wasm"));
     }
-    match args.first().map(Path::new).filter(|file| file.is_absolute() && file.file_name().is_some()) {
-        Some(_) => Ok(()),
-        None => Err(invalid("args", "first the absolute path of the module")),
-    }
+    scripts::name_a_file(args, "first the absolute path of the module")
 }
 
 /// Reads the module of a message. If it has none and is about the same file, that of the definition before.
@@ -62,7 +60,8 @@ pub(super) async fn wanted(
     message: &mut AddServer,
 ) -> Result<Option<WantedModule>, ErrorBody> {
     let Some(text) = &mut message.module else {
-        return Ok(before(installs, message).map(WantedModule::Kept));
+        let before = scripts::before(installs, message, WASM_RUNNER);
+        return Ok(before.and_then(|before| before.module.clone()).map(WantedModule::Kept));
     };
     // What is checked of it later is only that it was there.
     let text = std::mem::take(text);
@@ -80,14 +79,6 @@ fn read(text: &str) -> Result<WantedModule, ErrorBody> {
         true => Ok(WantedModule::New { sha256: modules::sha256(&bytes), bytes }),
         false => Err(wrong()),
     }
-}
-
-fn before(installs: &Installations, message: &AddServer) -> Option<String> {
-    let before = installs.supervisor.get(&message.server_id)?.definition();
-    let is_same = message.command.as_deref() == Some(WASM_RUNNER)
-        && before.command == WASM_RUNNER
-        && message.args.as_ref().and_then(|args| args.first()) == before.args.first();
-    before.module.clone().filter(|_| is_same)
 }
 
 /// Writes a module that came with the message.

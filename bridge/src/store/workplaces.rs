@@ -34,7 +34,8 @@ pub struct Workplace {
     pub name: String,
     /// The directory.
     pub root: PathBuf,
-    number: TakenNumber,
+    /// None once its directory is being removed.
+    number: Option<TakenNumber>,
 }
 
 /// A number that is free again behind this.
@@ -49,9 +50,8 @@ impl Drop for TakenNumber {
 
 impl Drop for Workplace {
     fn drop(&mut self) {
-        let (root, taken) = (std::mem::take(&mut self.root), self.number.1.clone());
         // Its number is free once it is gone.
-        let number = std::mem::replace(&mut self.number, TakenNumber(u32::MAX, taken));
+        let (root, number) = (std::mem::take(&mut self.root), self.number.take());
         tokio::task::spawn_blocking(move || {
             // What cannot be removed now is removed before the next one.
             let _ = remove_tree(&root);
@@ -76,7 +76,7 @@ impl Workplaces {
             return Err(ErrorBody::new(Code::RateLimited, format!("{} {busy}", self.most)));
         };
         let name = format!("{}-{}", self.kind, number.0);
-        let place = Workplace { root: self.all.join(&name), name, number };
+        let place = Workplace { root: self.all.join(&name), name, number: Some(number) };
         let (all, root) = (self.all.clone(), place.root.clone());
         let prepared = tokio::task::spawn_blocking(move || {
             // A bridge that was killed has left something.

@@ -1,4 +1,4 @@
-//! What a module has of the system.
+//! The part of the system that a module has.
 //!
 //! Owns this list: stdin, stdout, stderr, clocks, random numbers, variables, arguments, the granted directories. There is no
 //! socket, and no way to another program.
@@ -16,7 +16,7 @@ use crate::waiting::Waiting;
 /// The system of a module.
 ///
 /// # Errors
-/// What cannot be given.
+/// The part that cannot be given, and why.
 pub(crate) fn of(options: &Options, stretch: &Stretch) -> Result<WasiCtx, Unusable> {
     let waiting = Box::new(Waiting(stretch.clone()));
     let mut system = WasiCtx::new(random_ctx(), clocks_ctx(), waiting, Table::new());

@@ -69,13 +69,6 @@ impl Interpreted {
             (None, None) => None,
         })
     }
-
-    fn command(&self) -> (&'static str, &String) {
-        match self {
-            Self::Script(script) => (JS_RUNNER, &script.file),
-            Self::Module(module) => (WASM_RUNNER, &module.file),
-        }
-    }
 }
 
 /// The request for a definition that was typed in the directory `here`.
@@ -113,19 +106,20 @@ pub fn ask_for(
             keep_url: None,
         }));
     }
-    let (own, file) = program.as_ref().map(Interpreted::command).unzip();
     let sandbox = sandbox(&of_interpreted(definition, program.is_some()), here)?;
-    let (script, module) = match program {
-        Some(Interpreted::Script(Script { ref text, .. })) => (Some(text.clone()), None),
-        Some(Interpreted::Module(Module { ref base64, .. })) => (None, Some(base64.clone())),
-        None => (None, None),
+    let (own, file, script, module) = match program {
+        Some(Interpreted::Script(Script { file, text })) => (Some(JS_RUNNER), Some(file), Some(text), None),
+        Some(Interpreted::Module(Module { file, base64 })) => {
+            (Some(WASM_RUNNER), Some(file), None, Some(base64))
+        }
+        None => (None, None, None, None),
     };
     Ok(Adding::Here(AddServer {
         server_id,
         command: own.map_or_else(|| command(definition, here), |own| Ok(Some(own.to_owned())))?,
         image: definition.image.clone(),
         engine: definition.engine.clone(),
-        args: Some(file.into_iter().chain(&definition.args).cloned().collect()),
+        args: Some(file.into_iter().chain(definition.args.iter().cloned()).collect()),
         env,
         cwd: definition.cwd.as_ref().map(|cwd| absolute(cwd, here)).transpose()?,
         label,

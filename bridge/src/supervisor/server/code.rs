@@ -14,8 +14,6 @@ use harbor_ipc_proto::link::runner::{Era, Launch, Operation, ToRunner};
 
 use super::Server;
 use super::engine::untried;
-use super::prepared::LaunchTarget;
-use crate::link::runner::{Purpose, RunnerKind};
 use crate::link::{Audience, CallResult, LinkEvent, TimeLimit, nobody_answers};
 use crate::supervisor::start_error::StartError;
 
@@ -32,16 +30,9 @@ impl Server {
         limit: TimeLimit,
         audience: Audience,
     ) -> Result<CallResult, StartError> {
-        self.runners().swept().await;
-        let turn = self.runners().shared.leftovers.turn(self.id(), || ()).await;
-        let prepared = self.prepared(LaunchTarget::default(), Some(turn)).await;
-        let launch = prepared.and_then(|prepared| self.launch_of(prepared, START));
-        let launch = launch.map_err(|unprepared| untried(format!("could not {}", unprepared.why)))?;
+        let (launch, guard, mut events) = self.launched_aside(START).await?;
         // Only a server of this generation asks its client.
         let launch = Launch { known_era: Some(Era::Legacy), ..launch };
-        let started = self.runners().runner_of_errand(RunnerKind::Local, Purpose::Isolated);
-        let (guard, mut events) =
-            started.map_err(|error| untried(format!("could not start a runner: {error}")))?;
         let link = &guard.runner.link;
         link.send(&ToRunner::Connect { server: 0, launch });
         loop {

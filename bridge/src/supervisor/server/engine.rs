@@ -14,12 +14,14 @@ use std::time::Duration;
 use harbor_ipc_proto::link::runner::{Launch, LogSource, ToRunner};
 use harbor_policy::lifecycle::{LifecycleEvent, State};
 use harbor_policy::package::binary::SAID;
+use tokio::sync::mpsc::Receiver;
 
 use super::Server;
 use super::calling::{InUse, Unavailable};
 use super::prepared::LaunchTarget;
 use crate::link::runner::{Purpose, RunnerKind};
 use crate::link::{EndReport, LinkEvent};
+use crate::supervisor::errand_runners::ErrandRunnerGuard;
 use crate::supervisor::start_error::StartError;
 
 /// Why an engine is ended that does not get ready.
@@ -85,6 +87,25 @@ impl Server {
         }
     }
 
+    /// The parts of a run of its own, beside the server's life: what is started, and a runner that ends with its guard.
+    ///
+    /// # Errors
+    /// Why it could not be started.
+    pub(super) async fn launched_aside(
+        self: &Rc<Self>,
+        limit: Duration,
+    ) -> Result<(Launch<'static>, ErrandRunnerGuard, Receiver<LinkEvent>), StartError> {
+        self.runners().swept().await;
+        let turn = self.runners().shared.leftovers.turn(self.id(), || ()).await;
+        let prepared = self.prepared(LaunchTarget::default(), Some(turn)).await;
+        let launch = prepared.and_then(|prepared| self.launch_of(prepared, limit));
+        let launch = launch.map_err(|unprepared| untried(format!("could not {}", unprepared.why)))?;
+        let started = self.runners().runner_of_errand(RunnerKind::Local, Purpose::Isolated);
+        let (guard, events) =
+            started.map_err(|error| untried(format!("could not start a runner: {error}")))?;
+        Ok((launch, guard, events))
+    }
+
     /// Runs its command to its end, as an engine's is run: in its sandbox, with its directories. `hear` gets its lines. The
     /// command ends when nobody waits for this any more.
     ///
@@ -95,14 +116,7 @@ impl Server {
         limit: Duration,
         mut hear: impl FnMut(LogSource, &str),
     ) -> Result<Rc<EndReport>, StartError> {
-        self.runners().swept().await;
-        let turn = self.runners().shared.leftovers.turn(self.id(), || ()).await;
-        let prepared = self.prepared(LaunchTarget::default(), Some(turn)).await;
-        let launch = prepared.and_then(|prepared| self.launch_of(prepared, limit));
-        let launch = launch.map_err(|unprepared| untried(format!("could not {}", unprepared.why)))?;
-        let started = self.runners().runner_of_errand(RunnerKind::Local, Purpose::Isolated);
-        let (guard, mut events) =
-            started.map_err(|error| untried(format!("could not start a runner: {error}")))?;
+        let (launch, guard, mut events) = self.launched_aside(limit).await?;
         guard.runner.link.send(&ToRunner::Run { server: 0, launch });
         while let Some(event) = events.recv().await {
             match event {

@@ -19,7 +19,7 @@ use harbor_client::errors::Failure;
 /// The tool, which the person changes.
 const TOOL: &str = include_str!("template.rs.txt");
 
-/// What speaks MCP.
+/// The part of the source that speaks MCP.
 const MCP: &str = include_str!("mcp.rs.txt");
 
 /// The target's name, and the one that it had until Rust 1.78.
