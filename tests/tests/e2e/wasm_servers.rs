@@ -37,7 +37,7 @@ fn copied(home: &Home, module: &Path) -> PathBuf {
 #[test]
 fn a_new_server_is_built_added_and_called() {
     let home = Home::new();
-    let _bridge = Bridge::start(&home);
+    let bridge = Bridge::start(&home);
     let own = home.scratch("work");
     let (out, err, code) = new_server(&home, &own, "hello", &path_with_rustc());
     assert_eq!(code, Some(0), "{out}{err}");
@@ -46,6 +46,7 @@ fn a_new_server_is_built_added_and_called() {
     assert_eq!(out, told);
     assert!(err.contains("`harbor call hello/greet name=World`"), "{err}");
     assert_eq!(home.done(&["call", "hello/greet", "name=Wörld 😀"]), "Hello, Wörld 😀!\n");
+    assert_eq!(bridge.ask("list_servers", &json!({}))["servers"][0]["protocol_version"], "2026-07-28");
 
     let (_, err, code) = new_server(&home, &own, "hello", &path_with_rustc());
     assert_eq!((code, err.contains("there is a server hello already")), (Some(2), true), "{err}");
