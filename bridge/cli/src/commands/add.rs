@@ -106,7 +106,10 @@ pub fn ask_for(
             keep_url: None,
         }));
     }
-    let sandbox = sandbox(&of_interpreted(definition, program.is_some()), here)?;
+    let sandbox = settings(&of_interpreted(definition, program.is_some()), here)?;
+    if let Some(Interpreted::Module(_)) = &program {
+        Module::may_have(&sandbox)?;
+    }
     let (own, file, script, module) = match program {
         Some(Interpreted::Script(Script { file, text })) => (Some(JS_RUNNER), Some(file), Some(text), None),
         Some(Interpreted::Module(Module { file, base64 })) => {
@@ -126,7 +129,7 @@ pub fn ask_for(
         roots,
         supervision,
         as_is: definition.as_is.then_some(true),
-        sandbox,
+        sandbox: (sandbox != SandboxSettings::default()).then(|| JsonObject::written(&sandbox)),
         secrets: some(&definition.secrets, definition.secrets.is_empty()),
         keep_data: definition.keep_data.then_some(true),
         keep_env: None,

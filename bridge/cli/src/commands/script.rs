@@ -9,6 +9,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use harbor_client::errors::Failure;
 use harbor_home::files::regular_file;
+use harbor_ipc_proto::client::{NetworkKind, SandboxSettings};
 
 use super::places::absolute;
 
@@ -63,6 +64,22 @@ impl Module {
         let file = absolute(file, here)?;
         let bytes = bytes("--wasm", &file, MAX_MODULE)?;
         Self::of(file, &bytes)
+    }
+
+    /// Checks that a module can have what these settings give: directories, and no network.
+    pub fn may_have(sandbox: &SandboxSettings) -> Result<(), Failure> {
+        if sandbox.network.as_ref().is_some_and(|network| *network != NetworkKind::None) {
+            let why = "--network: a module of WebAssembly has no sockets; leave it out, or write the server in another way";
+            return Err(Failure::Usage(why.into()));
+        }
+        let files =
+            sandbox.read.iter().chain(&sandbox.write).flatten().filter(|path| Path::new(path).is_file());
+        match files.into_iter().next() {
+            Some(file) => Err(Failure::Usage(format!(
+                "{file} is a file, and a module can only have directories; name its directory"
+            ))),
+            None => Ok(()),
+        }
     }
 
     /// The module with these bytes, as if its file were there.
@@ -126,5 +143,23 @@ mod tests {
         assert!(read(b"\0asm\x0d\0\x01\0").unwrap_err().contains("is a component (WASI preview 2)"));
         assert!(read(b"\0asm").unwrap_err().contains("is no module of WebAssembly"));
         assert!(read(&[b' '; 16 * 1024 * 1024 + 1]).unwrap_err().contains("larger than 16 MiB"));
+    }
+
+    #[test]
+    fn a_module_has_directories_and_no_network() {
+        let here = tempfile::tempdir().unwrap();
+        let (directory, file) = (here.path().to_str().unwrap().to_owned(), here.path().join("a.txt"));
+        std::fs::write(&file, "").unwrap();
+        let of = |path: &str, network| {
+            let sandbox = SandboxSettings {
+                read: Some(vec![path.to_owned()]),
+                network: Some(network),
+                ..SandboxSettings::default()
+            };
+            Module::may_have(&sandbox).map_err(|wrong| wrong.message().unwrap())
+        };
+        assert_eq!(of(&directory, NetworkKind::None), Ok(()));
+        assert!(of(&directory, NetworkKind::Hosts).unwrap_err().contains("has no sockets"));
+        assert!(of(file.to_str().unwrap(), NetworkKind::None).unwrap_err().contains("name its directory"));
     }
 }
