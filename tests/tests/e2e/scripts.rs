@@ -118,6 +118,7 @@ fn a_script_can_do_what_its_client_may_and_ends_within_its_limits() {
     assert!(is(&mut client, "let x = ;", "SyntaxError"));
     assert!(is(&mut client, "const all = []; for (;;) all.push(new Array(1000).fill(0));", "memory"));
     assert!(is(&mut client, "return 'x'.repeat(2 ** 21)", "return less"));
+    assert!(is(&mut client, "const a = {}; a.a = a; return a", "circular reference"));
     assert!(!is(
         &mut client,
         "console.log('seen', { a: 1 }); JSON.parse = Promise = null; return 7",

@@ -123,7 +123,8 @@ const told = (error) => {
 const outcome_of = async (script) => {
   try {
     const value = await script(tools);
-    return { content: parts_of(value === undefined || typeof value === "string" ? value : shown(value)) };
+    // What is no JSON, as an object that contains itself, is an error that says so.
+    return { content: parts_of(value === undefined || typeof value === "string" ? value : (stringify(value) ?? text(value))) };
   } catch (error) {
     // The engine throws null where memory does not suffice for an error.
     const said = error === null ? "out of memory" : error instanceof ErrorHere ? told(error) : shown(error);
