@@ -49,6 +49,7 @@ use crate::router::Router;
 use crate::router::sampling;
 use crate::router::watching::{tell, tell_of_host};
 use crate::runtimes::Runtimes;
+use crate::scripts::Scripts;
 use crate::store;
 use crate::store::StoreError;
 use crate::store::audit::{Audit, AuditRecord, Limits};
@@ -280,13 +281,14 @@ impl Bridge {
         let models = models.await.map_err(AppError::Store)?;
         let engines = open_engines(&supervisor, &models, &database).await.map_err(AppError::Store)?;
         let sessions = Sessions::at(paths.sessions(), supervisor.secrets().clone());
-        let agent = Agent::new(host.clone(), models.clone(), sessions);
+        let scripts = Scripts::new(supervisor.clone());
+        let agent = Agent::new(host.clone(), models.clone(), scripts.clone(), sessions);
         let router = Router::new(
             supervisor.clone(),
             host.clone(),
             catalog.clone(),
             (models.clone(), engines.clone()),
-            agent,
+            (agent, scripts),
             Installations::new(supervisor.clone(), host.clone(), catalog.clone(), definitions),
         );
         listen(&supervisor, &host, &router, &catalog);

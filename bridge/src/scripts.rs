@@ -1,36 +1,42 @@
-//! Scripts that AI clients have Harbor run, to call many tools at once.
+//! Scripts that AI clients, and models in turns, have Harbor run to call many tools at once.
 //!
 //! ```text
 //!  script ─► harbor-runner-js, in a sandbox without network ─► its answer
-//!               └─ tools/call ─► only? ─► fewer than 64? ─► a call of its principal, as any other ─► the result, into the script
+//!               └─ tools/call ─► fewer than 64? ─► a call of its principal, as any other ─► the result, into the script
 //! ```
 //!
 //! Owns the script's limits. Each of its calls goes the one road: permission, consent, limits and audit log judge it by itself, and the
 //! conversation that it belongs to holds what the script has read before. Must never call anything in another way, or log a word of a
 //! script.
 
+mod of_clients;
+
 use std::borrow::Cow;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::json::{Fields, Json};
 use harbor_ipc_proto::link::runner::AskAnswer;
+use harbor_ipc_proto::source_id::SourceId;
 use harbor_ipc_proto::strings::put_str;
 use harbor_policy::program::JS_RUNNER;
-use harbor_policy::tool_name::{self, Allowlist};
+use harbor_policy::tool_name;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use crate::host::asker::{Asker, Caller};
-use crate::host::{AskedTime, Consenting, Host, ToolCall, invalid};
+use crate::host::invalid;
 use crate::link::{
-    Answerer, Audience, CallError, CallResult, EndReport, Question, ServerAnswer, TIME_TO_ANSWER, TimeLimit,
+    Answerer, Audience, CallError, CallParty, CallResult, EndReport, Question, ServerAnswer, TIME_TO_ANSWER,
+    TimeLimit,
 };
 use crate::store::workplaces::Workplaces;
 use crate::supervisor::{StartError, Supervisor};
+
+pub use self::of_clients::ClientCalls;
 
 /// Scripts that can run at once.
 const MOST: u32 = 8;
@@ -39,7 +45,7 @@ const MOST: u32 = 8;
 const MAX_SCRIPT: usize = 256 * 1024;
 
 /// The calls that a script may make.
-const MOST_CALLS: u32 = 64;
+pub const MOST_CALLS: u32 = 64;
 
 /// The time that it may take while none of its calls is open.
 const OWN_TIME: Duration = Duration::from_secs(30);
@@ -62,9 +68,25 @@ const AROUND: (&str, &str) = ("import { run } from \"harbor:code\"; await run(as
 /// The scripts.
 #[derive(Debug)]
 pub struct Scripts {
-    host: Rc<Host>,
     supervisor: Rc<Supervisor>,
     places: Workplaces,
+}
+
+/// A call that a script asks for.
+#[derive(Debug, PartialEq, Eq)]
+pub struct ScriptCall {
+    /// The source that has the tool.
+    pub source: SourceId,
+    /// The tool, as its source names it.
+    pub tool: Arc<str>,
+    /// JSON object.
+    pub arguments: String,
+}
+
+/// The calls of one script: its principal's.
+pub trait ScriptCalls: 'static {
+    /// Makes a call on the one road. Gives MCP's CallToolResult, else the error that the script is told.
+    fn call(self: Rc<Self>, call: ScriptCall) -> impl Future<Output = Result<Json, ErrorBody>>;
 }
 
 /// How a script ended.
@@ -77,22 +99,23 @@ pub struct ScriptEnd {
 }
 
 impl Scripts {
-    /// Scripts whose calls `host` makes.
+    /// Scripts in short-lived directories of this home.
     #[must_use]
-    pub fn new(host: Rc<Host>, supervisor: Rc<Supervisor>) -> Self {
+    pub fn new(supervisor: Rc<Supervisor>) -> Rc<Self> {
         let places = Workplaces::new(supervisor.scripts_directory(), "script", MOST);
-        Self { host, supervisor, places }
+        Rc::new(Self { supervisor, places })
     }
 
-    /// Runs one for an origin. Dropping this ends it, and its calls.
+    /// Runs one for `party`, with at most so many calls. Dropping this ends it, and its calls.
     ///
     /// # Errors
     /// When it is too long, too many run, or none can be started. What the script does wrong is a result that says so.
     pub async fn run(
         &self,
-        asker: Asker,
         script: &str,
-        only: Option<Allowlist>,
+        party: CallParty,
+        calls: Rc<impl ScriptCalls>,
+        most_calls: u32,
     ) -> Result<ScriptEnd, ErrorBody> {
         if script.len() > MAX_SCRIPT || script.contains('\0') {
             return Err(invalid("script", "a text of at most 256 KiB without NUL characters"));
@@ -104,24 +127,21 @@ impl Scripts {
             server.ok_or_else(|| ErrorBody::new(Code::Internal, "a script got a name that none can have"))?;
         let (asked, questions) = mpsc::unbounded_channel();
         let answerer = Answerer::of_script(move |question| drop(asked.send(question)));
-        let caller = Caller::Origin(asker.clone());
-        let audience =
-            Audience { party: Some(caller.party()), answerer: Some(answerer), ..Audience::default() };
+        let audience = Audience { party: Some(party), answerer: Some(answerer), ..Audience::default() };
         let limit = TimeLimit::fixed(WHOLE_TIME);
-        let running = RunningScript { host: self.host.clone(), asker, only: only.map(Rc::new), calls: 0 };
+        let running = RunningScript { calls, made: 0, most: most_calls.min(MOST_CALLS) };
         running.until(server.run_code(limit, audience), questions).await
     }
 }
 
 /// A script that runs.
-struct RunningScript {
-    host: Rc<Host>,
-    asker: Asker,
-    only: Option<Rc<Allowlist>>,
-    calls: u32,
+struct RunningScript<C> {
+    calls: Rc<C>,
+    made: u32,
+    most: u32,
 }
 
-impl RunningScript {
+impl<C: ScriptCalls> RunningScript<C> {
     /// Makes its calls until it has ended, or its own time is over.
     async fn until(
         mut self,
@@ -133,30 +153,25 @@ impl RunningScript {
             Some(ended) => outcome(ended)?,
             None => failed(&format!("the script took more than {} s besides its calls", OWN_TIME.as_secs())),
         };
-        Ok(ScriptEnd { result, calls: self.calls })
+        Ok(ScriptEnd { result, calls: self.made })
     }
 
     fn begin(&mut self, question: Question, open: &mut JoinSet<()>) {
-        if self.calls >= MOST_CALLS {
-            return question.answer(refusal(format!("a script makes at most {MOST_CALLS} calls")));
+        if self.made >= self.most {
+            return question.answer(refusal(format!("a script makes at most {} calls", self.most)));
         }
-        self.calls += 1;
-        let called = call_of(&question.params, self.only.as_deref());
-        let (host, caller) = (self.host.clone(), Caller::Origin(self.asker.clone()));
+        self.made += 1;
+        let call = match call_of(&question.params) {
+            Ok(call) => call,
+            Err(error) => return question.answer(refusal(error.message)),
+        };
+        let calls = self.calls.clone();
         open.spawn_local(async move {
-            let answer = match called {
-                Ok(call) => {
-                    let audience = Audience { party: Some(caller.party()), ..Audience::default() };
-                    let noted = host.note_call(caller, ToolCall { audience, ..call });
-                    match tokio::time::timeout(CALL_TIME, host.call_tool(noted)).await {
-                        Ok(Ok(answer)) => AskAnswer::Result(answer.result.into_string().into()),
-                        Ok(Err(error)) => refusal(error.message),
-                        Err(_) => refusal(format!("it had no answer within {} s", CALL_TIME.as_secs())),
-                    }
-                }
-                Err(refused) => refused,
-            };
-            question.answer(answer);
+            question.answer(match tokio::time::timeout(CALL_TIME, calls.call(call)).await {
+                Ok(Ok(result)) => AskAnswer::Result(result.into_string().into()),
+                Ok(Err(error)) => refusal(error.message),
+                Err(_) => refusal(format!("it had no answer within {} s", CALL_TIME.as_secs())),
+            });
         });
     }
 }
@@ -187,31 +202,20 @@ async fn within_own_time<R, Q>(
 /// The call that a script asks for.
 ///
 /// # Errors
-/// The answer to what is none, with a sentence for the script's author.
-fn call_of(params: &Json, only: Option<&Allowlist>) -> Result<ToolCall, AskAnswer<'static>> {
-    let fields = Fields::parse(params.as_str().as_bytes()).map_err(|_| refusal("a call is an object"))?;
+/// A sentence for the script's author.
+fn call_of(params: &Json) -> Result<ScriptCall, ErrorBody> {
+    let wrong = |what: String| ErrorBody::new(Code::InvalidParams, what);
+    let fields =
+        Fields::parse(params.as_str().as_bytes()).map_err(|_| wrong("a call is an object".into()))?;
     let name = fields.get("name").and_then(|name| serde_json::from_str::<String>(name).ok());
-    let name = name.ok_or_else(|| refusal("a call has the name of its tool"))?;
+    let name = name.ok_or_else(|| wrong("a call has the name of its tool".into()))?;
     let (source, tool) = tool_name::split(&name)
-        .map_err(|_| refusal(format!("there is no tool {name:.200}: use tools.SERVER.TOOL(…)")))?;
-    if only.is_some_and(|only| !only.covers(&source, tool)) {
-        return Err(refusal(format!("{name:.200} is not among the tools of this client")));
-    }
+        .map_err(|_| wrong(format!("there is no tool {name:.200}: use tools.SERVER.TOOL(…)")))?;
     let arguments = fields.get("arguments").unwrap_or("{}");
     if !arguments.starts_with('{') {
-        return Err(refusal(format!("the arguments of {name:.200} are no object")));
+        return Err(wrong(format!("the arguments of {name:.200} are no object")));
     }
-    Ok(ToolCall {
-        source,
-        tool: tool.into(),
-        arguments: arguments.to_owned(),
-        task: None,
-        time: AskedTime { timeout: None, whole: None },
-        run_id: None,
-        unless_stopped: false,
-        audience: Audience::default(),
-        consent: Consenting::default(),
-    })
+    Ok(ScriptCall { source, tool: tool.into(), arguments: arguments.to_owned() })
 }
 
 fn refusal(message: impl Into<Cow<'static, str>>) -> AskAnswer<'static> {
@@ -292,24 +296,18 @@ mod tests {
 
     #[test]
     fn what_is_no_call_of_a_tool_is_told() {
-        let of = |params: &str, only: &[&str]| {
-            let only: Vec<_> = only.iter().map(ToString::to_string).collect();
-            let only = (!only.is_empty()).then(|| Allowlist::parse(&only).unwrap());
-            call_of(&Json::from_valid(params.into()), only.as_ref())
-                .map(|call| (call.source.to_string(), call.tool.to_string(), call.arguments))
-        };
-        let call = r#"{"name":"time/now","arguments":{"n":1e2}}"#;
-        let called = ("time".to_owned(), "now".to_owned(), r#"{"n":1e2}"#.to_owned());
-        assert_eq!(of(call, &["time/*"]), Ok(called));
-        for (params, only, said) in [
-            ("[]", &[][..], "a call is an object"),
-            ("{}", &[], "the name of its tool"),
-            (r#"{"name":"time"}"#, &[], "tools.SERVER.TOOL"),
-            (r#"{"name":"time/now","arguments":7}"#, &[], "are no object"),
-            (call, &["files/*"], "not among the tools of this client"),
+        let of = |params: &str| call_of(&Json::from_valid(params.into()));
+        let call = of(r#"{"name":"time/now","arguments":{"n":1e2}}"#).unwrap();
+        let called = (call.source.as_str(), &*call.tool, call.arguments.as_str());
+        assert_eq!(called, ("time", "now", r#"{"n":1e2}"#));
+        for (params, said) in [
+            ("[]", "a call is an object"),
+            ("{}", "the name of its tool"),
+            (r#"{"name":"time"}"#, "tools.SERVER.TOOL"),
+            (r#"{"name":"time/now","arguments":7}"#, "are no object"),
         ] {
-            let Err(AskAnswer::Refused { message, .. }) = of(params, only) else { panic!("{params}") };
-            assert!(message.contains(said), "{params}: {message}");
+            let why = of(params).unwrap_err().message;
+            assert!(why.contains(said), "{params}: {why}");
         }
     }
 }

@@ -5,12 +5,12 @@
 //!  run_script {script} ─► the bridge runs it; its calls are this client's
 //! ```
 //!
-//! Owns what a search shows, and how much of it. Must never show what the list of tools would not.
+//! Owns their results as MCP has them. Must never show what the list of tools would not.
 
 use std::collections::BTreeMap;
 
-use harbor_policy::agent_tools::declaration::{declaration, path};
-use harbor_policy::agent_tools::meta;
+use harbor_policy::agent_tools::declaration::declaration;
+use harbor_policy::agent_tools::{code_search, meta};
 use harbor_policy::tool_name::Allowlist;
 use serde_json::Value;
 
@@ -20,9 +20,6 @@ use super::names::Names;
 use super::want::{Call, Want};
 
 pub use meta::CODE_TOOLS as TOOLS;
-
-/// The longest answer of a search, in bytes: about 2,500 tokens.
-const LONGEST: usize = 10_000;
 
 /// The request behind a call of one of these tools. `Err(None)` for a call of another tool.
 pub fn unpack(call: Call, only: Option<&Allowlist>) -> Result<Want, Option<&'static str>> {
@@ -35,30 +32,14 @@ pub fn unpack(call: Call, only: Option<&Allowlist>) -> Result<Want, Option<&'sta
 /// The result of a search.
 pub fn found(tools: &[Listed], names: &Names, query: &str) -> String {
     let said = match query.trim().is_empty() {
-        true => by_server(tools, names),
-        false => declared(tools, names, query),
+        true => code_search::names(by_server(tools, names)),
+        false => {
+            let hits = lazy::best(tools, query).into_iter();
+            let declared = hits.map(|at| declaration_of(tools.get(at)?, names));
+            code_search::declared(declared, tools.len())
+        }
     };
     result(&said)
-}
-
-/// The best tools, as they are declared, as many as there is room for.
-fn declared(tools: &[Listed], names: &Names, query: &str) -> String {
-    let hits = lazy::best(tools, query);
-    let (mut said, mut left) = (String::new(), hits.len());
-    for at in hits {
-        let Some(declared) = tools.get(at).and_then(|tool| declaration_of(tool, names)) else { continue };
-        if said.len() + declared.len() > LONGEST {
-            break;
-        }
-        left -= 1;
-        said.push_str(&declared);
-        said.push('\n');
-    }
-    match (said.is_empty(), left) {
-        (true, _) => format!("No tool matches. There are {} tools in all; try other words.", tools.len()),
-        (false, 0) => said,
-        (false, _) => format!("{said}// {left} more match; use more words to find them\n"),
-    }
 }
 
 fn declaration_of(tool: &Listed, names: &Names) -> Option<String> {
@@ -68,24 +49,13 @@ fn declaration_of(tool: &Listed, names: &Names) -> Option<String> {
     Some(declaration(&target.server, &target.name, about, &object["inputSchema"], object.get("outputSchema")))
 }
 
-/// The names of each server's tools, as many as there is room for.
-fn by_server(tools: &[Listed], names: &Names) -> String {
+/// The names of each server's tools.
+fn by_server(tools: &[Listed], names: &Names) -> BTreeMap<String, Vec<String>> {
     let mut servers: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for target in tools.iter().filter_map(|tool| names.find(&tool.cursor)) {
         servers.entry(target.server).or_default().push(target.name);
     }
-    let room = LONGEST / servers.len().max(1);
-    let mut said = String::new();
-    for (server, mut tools) in servers {
-        let all = tools.len();
-        while tools.len() > 1 && tools.iter().map(|name| name.len() + 2).sum::<usize>() > room {
-            tools.pop();
-        }
-        let more = if tools.len() < all { format!(" and {} more", all - tools.len()) } else { String::new() };
-        said.push_str(&format!("{}: {}{more}\n", path(&server, "TOOL"), tools.join(", ")));
-    }
-    said.truncate(said.floor_char_boundary(LONGEST));
-    said
+    servers
 }
 
 /// The result of a description; a tool is named as the client lists it or as scripts do. None if there is no such tool.
@@ -128,7 +98,7 @@ mod tests {
         );
         for query in ["thing", ""] {
             let said = said(&found(&listed, &names, query));
-            assert!((1000..=LONGEST + 100).contains(&said.len()), "{}", said.len());
+            assert!((1000..=10_100).contains(&said.len()), "{}", said.len());
         }
         assert!(
             said(&found(&listed, &names, "")).contains("tools[\"server-3\"].TOOL: find_thing_number_3, ")

@@ -2,13 +2,14 @@
 //!
 //! ```text
 //!  tools of the turn ─► schema in the dialect ─► at most 40, and they fit? ─► all
-//!                        └► left out, and why                          └► search, describe, call and the best for the task
+//!                        └► left out, and why                          └► search, describe, call (or run a script) and the best
+//!                                                                         for the task
 //! ```
 //!
 //! Owns this choice, the names ([`names`]), the schemas ([`schema`]), the tools about tools ([`meta`]) and the order of the best
-//! ([`ranking`]). Must never let one bad
-//! tool spoil a request. Must never pass on a description that has characters which a model would not take for text.
+//! ([`ranking`]). Must never let one bad tool spoil a request. Must never pass on a description that has characters which a model would not take for text.
 
+pub mod code_search;
 pub mod declaration;
 pub mod meta;
 pub mod names;
@@ -54,6 +55,8 @@ pub struct Offer {
     pub tools: Vec<ModelTool>,
     /// True if the model has to search for tools.
     pub lazy: bool,
+    /// True if it calls those that it has found by scripts.
+    pub scripts: bool,
 }
 
 /// A tool that is left out of the list for the model.
@@ -109,16 +112,21 @@ impl OfferableTools {
         &self.left_out
     }
 
-    /// Chooses the tools for this task, and a model of this window.
+    /// Chooses the tools for this task, and a model of this window. One that `writes_scripts` calls the tools by scripts that it has to
+    /// search for.
     #[must_use]
-    pub fn offer(&self, window: u32, task: &str) -> Offer {
+    pub fn offer(&self, window: u32, task: &str, writes_scripts: bool) -> Offer {
         let room = room(window);
         let lazy = self.tools.len() > MOST || self.size > room;
-        let mut tools = if lazy { self.lazily(room, task) } else { self.tools.clone() };
+        let scripts = lazy && writes_scripts;
+        let mut tools = match lazy {
+            true => self.lazily(if scripts { meta::code_tools() } else { meta::tools() }, room, task),
+            false => self.tools.clone(),
+        };
         if !tools.is_empty() {
             tools.push(meta::read_more());
         }
-        Offer { tools, lazy }
+        Offer { tools, lazy, scripts }
     }
 
     /// The answer of `search_tools`.
@@ -129,6 +137,13 @@ impl OfferableTools {
             Findable { name, about: description }
         };
         meta::found(self.index(), findable, query)
+    }
+
+    /// The tools that fit these words, as `server/tool`, the best first.
+    #[must_use]
+    pub fn best(&self, query: &str) -> Vec<&str> {
+        let found = self.index().search(query, self.tools.len()).into_iter();
+        found.filter_map(|at| self.names.tool(&self.tools[at].name)).collect()
     }
 
     /// True if the task names what one of the tools is for ([`ToolIndex::is_named_by`]).
@@ -149,10 +164,9 @@ impl OfferableTools {
         })
     }
 
-    /// The three tools about tools, and the best for the task, as long as they fit. If there are not many in all, those follow for
+    /// The tools about tools, and the best for the task, as long as they fit. If there are not many in all, those follow for
     /// which nothing speaks.
-    fn lazily(&self, room: usize, task: &str) -> Vec<ModelTool> {
-        let mut offered = meta::tools();
+    fn lazily(&self, mut offered: Vec<ModelTool>, room: usize, task: &str) -> Vec<ModelTool> {
         let about_tools = offered.len();
         let mut used: usize = offered.iter().map(size).sum();
         let mut order = self.index().best(task, CHOSEN);
@@ -197,7 +211,7 @@ mod tests {
     }
 
     fn offered(tools: &[ModelTool], window: u32, task: &str) -> (bool, Vec<String>) {
-        let offer = OfferableTools::of(Dialect::Chat, tools).offer(window, task);
+        let offer = OfferableTools::of(Dialect::Chat, tools).offer(window, task, false);
         (offer.lazy, offer.tools.into_iter().map(|tool| tool.name).collect())
     }
 
@@ -218,6 +232,19 @@ mod tests {
             (lazy, names),
             (true, meta::RESERVED[..4].iter().copied().map(String::from).collect::<Vec<_>>())
         );
+    }
+
+    #[test]
+    fn a_model_that_writes_scripts_calls_by_them_what_it_has_to_search_for() {
+        let of = |count: usize| OfferableTools::of(Dialect::Chat, &many("s", count)).offer(100_000, "", true);
+        assert_eq!((of(MOST).scripts, of(MOST).tools.len()), (false, MOST + 1));
+        let names: Vec<_> = of(MOST + 1).tools.into_iter().map(|tool| tool.name).collect();
+        assert_eq!(
+            (of(MOST + 1).scripts, names),
+            (true, ["search_tools", "describe_tool", "run_script", READ_MORE].map(String::from).into())
+        );
+        let all = OfferableTools::of(Dialect::Chat, &[tool("time/now", "Says the time"), tool("a.b/c", "")]);
+        assert_eq!(all.best("what time"), ["time/now"]);
     }
 
     #[test]
@@ -260,6 +287,9 @@ mod tests {
         bad.schema = r#"{"enum":[{}]}"#.into();
         let all = OfferableTools::of(Dialect::Anthropic, &[bad, tool("a/good", "")]);
         assert_eq!(all.left_out(), [LeftOut { tool: "a/bad".into(), why: UnfitSchemaReason::Word("enum") }]);
-        assert_eq!((all.offer(8192, "").tools[0].name.as_str(), all.names().name("a/bad")), ("a_good", None));
+        assert_eq!(
+            (all.offer(8192, "", false).tools[0].name.as_str(), all.names().name("a/bad")),
+            ("a_good", None)
+        );
     }
 }

@@ -13,6 +13,8 @@ use harbor_ipc_proto::model::{Image, MAX_IMAGE};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use crate::host::ToolAnswer;
+
 /// Types of images that providers take.
 const IMAGES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
@@ -29,6 +31,9 @@ pub struct ReadableAnswer {
     /// True if the tool says that it failed.
     pub is_error: bool,
 }
+
+/// A tool's answer and what a model reads of it, or why there is none.
+pub type ReadCall = Result<(ToolAnswer, ReadableAnswer), ErrorBody>;
 
 #[derive(Deserialize)]
 struct CallToolResult<'a> {

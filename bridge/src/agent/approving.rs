@@ -46,12 +46,7 @@ impl Candidate {
 
     /// The caller on whose behalf it is called.
     pub fn caller(&self) -> Caller {
-        match &*self.on_behalf {
-            OnBehalf::Owner(sender, turn) => {
-                Caller::Owner(sender.clone(), turn.right(self.usable.source.kind()))
-            }
-            OnBehalf::Origin { asker, .. } => Caller::Origin(asker.clone()),
-        }
+        self.on_behalf.caller(self.usable.source.kind())
     }
 
     fn wish<'a>(&'a self, caller: &'a Caller) -> RequestedCall<'a> {

@@ -27,6 +27,8 @@ use harbor_ipc_proto::model::{ModelMessage, Part, Role, ToolResult};
 use harbor_policy::turn::{Action, Event, Turn, Why};
 use tokio::task::JoinSet;
 
+use super::Agent;
+use super::answer::ReadCall;
 use super::approval::ApprovalResult;
 use super::counts::{CountGuard, CountedTurn};
 use super::on_behalf::OnBehalf;
@@ -37,8 +39,6 @@ use super::spent::Spent;
 use super::toolbox::PlannedCall;
 use super::turn_log::{Shown, TurnLogItem};
 use super::wanted_summary::WantedSummary;
-use super::{Agent, answer};
-use crate::host::ToolAnswer;
 use crate::host::consent::Judged;
 use crate::models::{ModelAnswer, SettledRequests};
 
@@ -46,7 +46,7 @@ use crate::models::{ModelAnswer, SettledRequests};
 enum TaskOutcome {
     Answered(Result<ModelAnswer, ErrorBody>),
     Judged(usize, Judged),
-    Called(usize, Result<(ToolAnswer, answer::ReadableAnswer), ErrorBody>, Duration),
+    Called(usize, ReadCall, Duration),
     Decided(usize, ApprovalResult),
     Summarised(Box<SummaryOutcome>),
 }

@@ -3,6 +3,7 @@
 //! ```text
 //!  chat_send_message ─► Session ─► Drive ─ policy::turn ─┬─► models: answers
 //!  run_start ─────────► (one of its own)                 ├─► host: calls, by the one road there is
+//!                          │                             ├─► scripts: several calls at once, each by the same road
 //!                          │                             └─► host::consent: may it be made, is the person asked?
 //!                          └─► TurnLog ─► whoever watches
 //! ```
@@ -34,6 +35,7 @@ mod refusals;
 mod running;
 mod saving;
 mod saying;
+mod scripting;
 pub mod session;
 mod sessions;
 mod spent;
@@ -64,6 +66,7 @@ use self::tool_sets::ToolSets;
 use self::unsaved::Unsaved;
 use crate::host::Host;
 use crate::models::{ModelAnswer, ModelCaller, Models, Prompt, SettledRequests};
+use crate::scripts::Scripts;
 use crate::store::sessions::Sessions;
 
 pub use self::attaching::Attachments;
@@ -78,6 +81,7 @@ pub use self::saying::TurnInput;
 pub struct Agent {
     host: Rc<Host>,
     models: Rc<Models>,
+    scripts: Rc<Scripts>,
     store: Sessions,
     open: RefCell<BTreeMap<String, Rc<Session>>>,
     /// Sessions that the disk has not taken.
@@ -98,10 +102,11 @@ impl std::fmt::Debug for Agent {
 impl Agent {
     /// The agent of this home, without turns.
     #[must_use]
-    pub fn new(host: Rc<Host>, models: Rc<Models>, store: Sessions) -> Rc<Self> {
+    pub fn new(host: Rc<Host>, models: Rc<Models>, scripts: Rc<Scripts>, store: Sessions) -> Rc<Self> {
         Rc::new(Self {
             host,
             models,
+            scripts,
             store,
             open: RefCell::default(),
             unsaved: RefCell::default(),

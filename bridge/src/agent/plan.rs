@@ -2,6 +2,7 @@
 //!
 //! Owns how tools are described to a model that can call them, and to one that cannot. Must never ask the model.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -25,6 +26,8 @@ use crate::models::{ChosenModel, Prompt};
 /// The plan of a turn.
 pub(super) struct TurnPlan {
     pub limits: Limits,
+    /// The calls that scripts of this turn may still make: as many as the turn itself.
+    pub script_calls: Rc<Cell<u32>>,
     pub model: ChosenModel,
     pub toolbox: Toolbox,
     /// Says if the next answer has to call a tool: the first one, if that is wanted.
@@ -88,6 +91,7 @@ impl TurnPlan {
         let is_new = self.model.tools != Some(false) && error.has("refused", Setting::Tools.name());
         if is_new {
             self.model.tools = Some(false);
+            self.toolbox.fit(&self.model);
             self.asks_again();
         }
         is_new
@@ -143,7 +147,7 @@ impl TurnPlan {
         };
         let window = narrowed(window, detail("input_tokens"), self.asked.0);
         self.model.window = window.min(self.model.window);
-        self.toolbox.fit(self.model.window);
+        self.toolbox.fit(&self.model);
         self.asks_again();
         true
     }

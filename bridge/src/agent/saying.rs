@@ -2,6 +2,7 @@
 //!
 //! Owns the limits of turns and the texts that a model is told first. Must never begin a turn in a session that has one.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::Duration;
@@ -145,8 +146,7 @@ impl Agent {
         let has_tools = |named: &&String| usable.iter().any(|one| one.source.as_str() == named.as_str());
         let without = servers.iter().flatten().filter(|named| !has_tools(named));
         let missing = without.map(|named| self.host.why_no_tools(named)).collect();
-        let told = (model.dialect, model.window);
-        let toolbox = Toolbox::new(usable, &self.tool_sets, told, drawn()?, &text_of(&said.parts));
+        let toolbox = Toolbox::new(usable, &self.tool_sets, &model, drawn()?, &text_of(&said.parts));
         if said.tool_choice == ToolChoice::Required && toolbox.is_empty() {
             return Err(no_tools());
         }
@@ -165,6 +165,7 @@ impl Agent {
         let plan = if takes_plans { PLAN } else { "" };
         let system = format!("{ours}\n{plan}{cite}\n{}", system.unwrap_or_default());
         Ok(TurnPlan {
+            script_calls: Rc::new(Cell::new(limits.calls)),
             limits,
             model,
             toolbox,

@@ -3,6 +3,7 @@
 //! ```text
 //!  usable tools ─► `tool_sets` ─► policy::agent_tools: an offer for this task and window ─► definitions for the model
 //!  the model's call ─► name ─► a tool and its arguments ─► Planned
+//!                        ├──► run_script ─► the script, whose calls are of the same tools
 //!                        └──► one of ours (search, describe, read_more) ─► its answer, at once
 //! ```
 //!
@@ -13,15 +14,17 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::rc::Rc;
 
 use harbor_ipc_proto::json::Json;
-use harbor_ipc_proto::model::{Dialect, ModelTool, ToolCall};
+use harbor_ipc_proto::model::{ModelTool, ToolCall};
 use harbor_ipc_proto::source_id::SourceKind;
 use harbor_ipc_proto::strings::text_of;
-use harbor_policy::agent_tools::meta::{self, Meta};
-use harbor_policy::agent_tools::{Offer, OfferableTools};
+use harbor_policy::agent_tools::declaration::declaration;
+use harbor_policy::agent_tools::meta::{self, Meta, RUN_SCRIPT};
+use harbor_policy::agent_tools::{Offer, OfferableTools, code_search};
 use harbor_policy::consent::facts::Effect;
 use harbor_policy::consent::plan::{ActionPlan, UPDATE_PLAN, update_plan};
 use harbor_policy::turn::Wanted;
 use harbor_policy::untrusted::{Nonce, READ_MORE, cleaned};
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::session::Session;
@@ -29,10 +32,11 @@ use super::tool_results::ResultWrapping;
 use super::tool_sets::ToolSets;
 use super::turn_log::Shown;
 use crate::host::Usable;
+use crate::models::ChosenModel;
 
 /// The tools of one turn.
 pub(super) struct Toolbox {
-    usable: BTreeMap<String, Usable>,
+    usable: Rc<BTreeMap<String, Usable>>,
     /// The task, in the person's words.
     task: String,
     all: Rc<OfferableTools>,
@@ -41,6 +45,8 @@ pub(super) struct Toolbox {
     pub telling: ResultWrapping,
     /// True if the model may propose a plan.
     takes_plans: bool,
+    /// True if the model is good at scripts.
+    writes_scripts: bool,
     hasher: RandomState,
 }
 
@@ -58,6 +64,8 @@ pub(super) struct PlannedCall {
 pub(super) enum CallMeaning {
     /// A tool is called.
     Tool(Box<Usable>, String),
+    /// A script is run, which calls tools.
+    Script(String),
     /// Its answer is known already.
     Known(String),
     /// The model proposes a plan.
@@ -68,20 +76,15 @@ pub(super) enum CallMeaning {
 
 impl Toolbox {
     /// Chooses among the usable tools, for this model and task.
-    pub fn new(
-        usable: Vec<Usable>,
-        sets: &ToolSets,
-        (dialect, window): (Dialect, u32),
-        nonce: Nonce,
-        task: &str,
-    ) -> Self {
+    pub fn new(usable: Vec<Usable>, sets: &ToolSets, model: &ChosenModel, nonce: Nonce, task: &str) -> Self {
         let usable: BTreeMap<_, _> =
             usable.into_iter().map(|one| (format!("{}/{}", one.source, one.tool.name), one)).collect();
-        let all = sets.of(dialect, &usable);
-        let offer = all.offer(window, task);
-        let telling = ResultWrapping::new(nonce, window);
-        let (task, hasher) = (task.to_owned(), RandomState::new());
-        Self { usable, task, all, offer, telling, takes_plans: false, hasher }
+        let all = sets.of(model.dialect, &usable);
+        let writes_scripts = model.writes_scripts();
+        let offer = all.offer(model.window, task, writes_scripts);
+        let telling = ResultWrapping::new(nonce, model.window);
+        let (usable, task, hasher) = (Rc::new(usable), task.to_owned(), RandomState::new());
+        Self { usable, task, all, offer, telling, takes_plans: false, writes_scripts, hasher }
     }
 
     /// These tools, and the model may propose a plan.
@@ -90,10 +93,16 @@ impl Toolbox {
         Self { takes_plans: true, ..self }
     }
 
-    /// Chooses once more, for a smaller window. The tools keep their names.
-    pub fn fit(&mut self, window: u32) {
-        self.offer = self.all.offer(window, &self.task);
-        self.telling = ResultWrapping::new(self.telling.nonce.clone(), window);
+    /// Chooses once more, since something about the model was not as it seemed. The tools keep their names.
+    pub fn fit(&mut self, model: &ChosenModel) {
+        self.writes_scripts = model.writes_scripts();
+        self.offer = self.all.offer(model.window, &self.task, self.writes_scripts);
+        self.telling = ResultWrapping::new(self.telling.nonce.clone(), model.window);
+    }
+
+    /// The tools of the turn, by `source/tool`.
+    pub fn usable(&self) -> Rc<BTreeMap<String, Usable>> {
+        self.usable.clone()
     }
 
     /// The tools that the model is told of; `read_more` only once there is something to read.
@@ -154,9 +163,15 @@ impl Toolbox {
         if name == UPDATE_PLAN && self.takes_plans {
             return self.plan_of(&arguments);
         }
+        if self.offer.scripts && name == RUN_SCRIPT {
+            return match meta::script(&arguments) {
+                Ok(script) => CallMeaning::Script(script),
+                Err(why) => CallMeaning::Faulty(why.to_owned()),
+            };
+        }
         if self.offer.lazy {
             match meta::unpack(name, &arguments) {
-                Ok(Meta::Search(words)) => return CallMeaning::Known(self.all.found(&words)),
+                Ok(Meta::Search(words)) => return CallMeaning::Known(self.found(&words)),
                 Ok(Meta::Describe(name)) => return self.described(&name),
                 Ok(Meta::Call { name, arguments }) => return self.tool(&name, arguments),
                 Err(Some(why)) => return CallMeaning::Faulty(why.to_owned()),
@@ -164,6 +179,26 @@ impl Toolbox {
             }
         }
         self.tool(name, arguments)
+    }
+
+    /// The answer of a search: names, or declarations for scripts.
+    fn found(&self, words: &str) -> String {
+        match (self.offer.scripts, words.trim().is_empty()) {
+            (false, _) => self.all.found(words),
+            (true, true) => code_search::names(self.by_server()),
+            (true, false) => {
+                let best = self.all.best(words).into_iter();
+                code_search::declared(best.map(|name| declared(self.usable.get(name)?)), self.usable.len())
+            }
+        }
+    }
+
+    fn by_server(&self) -> BTreeMap<String, Vec<String>> {
+        let mut servers: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for Usable { source, tool, .. } in self.usable.values() {
+            servers.entry(source.to_string()).or_default().push(tool.name.to_string());
+        }
+        servers
     }
 
     fn plan_of(&self, arguments: &str) -> CallMeaning {
@@ -186,7 +221,8 @@ impl Toolbox {
     }
 
     fn described(&self, name: &str) -> CallMeaning {
-        match self.all.names().tool(name).and_then(|full| self.usable.get(full)) {
+        let full = self.all.names().tool(name).unwrap_or(name);
+        match self.usable.get(full) {
             Some(usable) => CallMeaning::Known(cleaned(usable.tool.shown().as_str())),
             None => CallMeaning::Faulty(format!("there is no tool {name:.100}; search_tools finds tools")),
         }
@@ -194,13 +230,12 @@ impl Toolbox {
 
     /// The facts about a call that a turn needs.
     pub fn wanted(&self, planned: &PlannedCall) -> Wanted {
-        let canonical: Option<serde_json::Value> =
-            serde_json::from_str(planned.shown.arguments.as_str()).ok();
+        let canonical: Option<Value> = serde_json::from_str(planned.shown.arguments.as_str()).ok();
         let reads = match &planned.what {
             CallMeaning::Tool(usable, _) => usable.effect == Effect::Reads,
             CallMeaning::Known(_) | CallMeaning::Faulty(_) => true,
-            // The calls behind it are judged by it.
-            CallMeaning::Plan(_) => false,
+            // The calls behind it are judged by it, or in it.
+            CallMeaning::Plan(_) | CallMeaning::Script(_) => false,
         };
         Wanted {
             fingerprint: self.hash(&(&planned.shown.tool, canonical.map(|value| value.to_string()))),
@@ -212,6 +247,14 @@ impl Toolbox {
     pub fn hash(&self, of: &impl std::hash::Hash) -> u64 {
         self.hasher.hash_one(of)
     }
+}
+
+/// A tool as TypeScript declares it. None if its members are no JSON.
+fn declared(Usable { source, tool, .. }: &Usable) -> Option<String> {
+    let object: Value = serde_json::from_str(tool.shown().as_str()).ok()?;
+    let about = object["description"].as_str().or(object["title"].as_str()).unwrap_or_default();
+    let output = object.get("outputSchema");
+    Some(declaration(source.as_str(), &tool.name, about, &object["inputSchema"], output))
 }
 
 /// The text as JSON, or as a JSON string if it is none: the model is not trusted to write JSON.

@@ -14,6 +14,12 @@ use super::{Models, dialect_of, kind_of};
 const FORCES: [Kind; 6] =
     [Kind::Ollama, Kind::OpenAi, Kind::Llamafile, Kind::LlamaServer, Kind::LmStudio, Kind::Vllm];
 
+/// The kinds whose models run on this machine. Small models write faulty scripts.
+const HERE: [Kind; 5] = [Kind::Ollama, Kind::Llamafile, Kind::LlamaServer, Kind::LmStudio, Kind::Vllm];
+
+/// Models with smaller windows write faulty scripts, in tokens. More than what is assumed of a window that is not known.
+const FOR_SCRIPTS: u32 = 64_000;
+
 /// How long a provider is not asked again about a model that it did not know: that would hold up each turn.
 const UNTOLD: Duration = Duration::from_secs(300);
 
@@ -34,6 +40,16 @@ pub struct ChosenModel {
     pub takes_schemas: bool,
     /// True if the provider wants to hear of tools that were called, even if none may be called any more.
     pub wants_tools_of_history: bool,
+    /// True if it runs on a provider's machines.
+    pub is_hosted: bool,
+}
+
+impl ChosenModel {
+    /// True if it is good at scripts that call tools.
+    #[must_use]
+    pub fn writes_scripts(&self) -> bool {
+        self.is_hosted && self.tools != Some(false) && self.window >= FOR_SCRIPTS
+    }
 }
 
 impl Models {
@@ -59,6 +75,7 @@ impl Models {
             tools: self.takes_tools(&provider, &model, told.as_ref()),
             takes_schemas: FORCES.contains(&kind_of(&provider)),
             wants_tools_of_history: kind_of(&provider) == Kind::Anthropic,
+            is_hosted: !HERE.contains(&kind_of(&provider)),
             provider: provider.id,
             model,
         })

@@ -2,13 +2,17 @@
 //!
 //! Owns its fields and its reply. Must never look into the script.
 
+use std::rc::Rc;
+
 use harbor_ipc_proto::client::{HostRunScript, HostRunScriptResult};
 use harbor_policy::tool_name::Allowlist;
 
 use super::grants::asker;
 use super::pending_reply::PendingReply;
 use super::reply::reply;
+use crate::host::asker::Caller;
 use crate::host::invalid;
+use crate::scripts::{ClientCalls, MOST_CALLS};
 
 /// Begins it. It ends with its request.
 pub(super) fn run(pending: PendingReply, message: HostRunScript) {
@@ -22,7 +26,9 @@ pub(super) fn run(pending: PendingReply, message: HostRunScript) {
     };
     let (router, client, id) = (pending.router.clone(), pending.client.clone(), pending.id.clone());
     client.spawn(&id, async move {
-        let ended = router.scripts.run(asker, &message.script, only).await;
+        let party = Caller::Origin(asker.clone()).party();
+        let calls = Rc::new(ClientCalls { host: router.host.clone(), asker, only });
+        let ended = router.scripts.run(&message.script, party, calls, MOST_CALLS).await;
         pending
             .give(ended.and_then(|end| reply(HostRunScriptResult { result: end.result, calls: end.calls })));
     });

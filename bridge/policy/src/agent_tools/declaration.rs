@@ -9,6 +9,8 @@
 
 use serde_json::{Map, Value};
 
+use crate::untrusted::cleaned;
+
 /// How deep types are shown.
 const DEEPEST: usize = 4;
 
@@ -23,7 +25,7 @@ const WORDS: usize = 160;
 #[must_use]
 pub fn declaration(server: &str, tool: &str, about: &str, input: &Value, output: Option<&Value>) -> String {
     let mut out = String::new();
-    let about = about.trim().lines().next().unwrap_or_default().replace("*/", "* /");
+    let about = cleaned(about.trim().lines().next().unwrap_or_default()).replace("*/", "* /");
     if !about.is_empty() {
         out.push_str(&format!("/** {} */\n", &about[..about.floor_char_boundary(WORDS)]));
     }

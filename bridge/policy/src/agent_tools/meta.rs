@@ -21,7 +21,8 @@ use crate::consent::plan::UPDATE_PLAN;
 use crate::untrusted::READ_MORE;
 
 /// Names that no other tool may have among a model's.
-pub const RESERVED: [&str; 5] = ["search_tools", "describe_tool", "call_tool", READ_MORE, UPDATE_PLAN];
+pub const RESERVED: [&str; 6] =
+    ["search_tools", "describe_tool", "call_tool", READ_MORE, UPDATE_PLAN, RUN_SCRIPT];
 
 /// MCP's list of the three.
 pub const TOOLS: &str = r#"{"name":"search_tools","description":"Finds tools by words in their names and descriptions, the best first. Without words, it shows some of all.","inputSchema":{"type":"object","properties":{"query":{"type":"string","description":"Words to look for."}}},"annotations":{"readOnlyHint":true}},{"name":"describe_tool","description":"Gives the description and the JSON Schema of the parameters of one tool.","inputSchema":{"type":"object","properties":{"name":{"type":"string","description":"The tool's name, as search_tools gives it."}},"required":["name"]},"annotations":{"readOnlyHint":true}},{"name":"call_tool","description":"Calls a tool. describe_tool says which arguments it takes.","inputSchema":{"type":"object","properties":{"name":{"type":"string","description":"The tool's name, as search_tools gives it."},"arguments":{"type":"object","description":"The tool's arguments."}},"required":["name"]}}"#;
@@ -38,7 +39,17 @@ const FIRST_WORDS: usize = 200;
 /// The three, for a model.
 #[must_use]
 pub fn tools() -> Vec<ModelTool> {
-    let list: Vec<Value> = serde_json::from_str(&format!("[{TOOLS}]")).unwrap_or_default();
+    for_model(TOOLS)
+}
+
+/// The three where scripts call tools, for a model.
+#[must_use]
+pub fn code_tools() -> Vec<ModelTool> {
+    for_model(CODE_TOOLS)
+}
+
+fn for_model(list: &str) -> Vec<ModelTool> {
+    let list: Vec<Value> = serde_json::from_str(&format!("[{list}]")).unwrap_or_default();
     let text = |tool: &Value, name: &str| tool[name].as_str().unwrap_or_default().to_owned();
     let of = |tool: &Value| ModelTool {
         name: text(tool, "name"),

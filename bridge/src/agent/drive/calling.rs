@@ -2,7 +2,8 @@
 //!
 //! Owns that each call has one result, which is told, shown and counted. Must never make a call that was not judged.
 
-use std::time::Duration;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
 
 use harbor_ipc_proto::client::TurnStep;
 use harbor_ipc_proto::client::envelope::ErrorBody;
@@ -15,10 +16,12 @@ use harbor_policy::history::NO_PICTURE;
 use harbor_policy::turn::{Event, Unmade, Verdict};
 use harbor_policy::untrusted::cleaned;
 
-use super::super::answer;
+use super::super::Agent;
+use super::super::answer::{self, ReadCall};
 use super::super::approval::ApprovalResult;
 use super::super::approving::Candidate;
 use super::super::on_behalf::OnBehalf;
+use super::super::scripting::TurnCalls;
 use super::super::toolbox::CallMeaning;
 use super::super::turn_log::{Shown, TurnLogItem};
 use super::{Drive, TaskOutcome};
@@ -116,20 +119,20 @@ impl Drive {
                 let turn = self.guard.ongoing.log.turn.clone();
                 let answerers = self.plan.answerers.clone();
                 self.tasks.spawn_local(async move {
-                    let began = std::time::Instant::now();
+                    let began = Instant::now();
                     let called = agent.call_tool(candidate, turn, answerers).await;
                     let took = began.elapsed();
-                    let called = match called {
-                        Ok(called) => {
-                            let mut read = answer::read(&called.result, &called.beside);
-                            let (images, left_out) = agent.models.scaled(read.images).await;
-                            read.images = images;
-                            read.text.push_str(&format!("\n{NO_PICTURE}").repeat(left_out));
-                            Ok((called, read))
-                        }
-                        Err(error) => Err(error),
-                    };
-                    TaskOutcome::Called(at, called, took)
+                    TaskOutcome::Called(at, readable(&agent, called).await, took)
+                });
+                None
+            }
+            CallMeaning::Script(script) => {
+                let (script, calls, agent) = (script.clone(), self.script_calls(at), self.agent.clone());
+                self.tasks.spawn_local(async move {
+                    let began = Instant::now();
+                    let called = agent.run_script(&script, calls).await;
+                    let took = began.elapsed();
+                    TaskOutcome::Called(at, readable(&agent, called).await, took)
                 });
                 None
             }
@@ -147,6 +150,20 @@ impl Drive {
         }
     }
 
+    /// The calls of a script that is run in this step.
+    fn script_calls(&self, at: usize) -> Rc<TurnCalls> {
+        Rc::new(TurnCalls {
+            agent: self.agent.clone(),
+            on_behalf: self.on_behalf.clone(),
+            session: self.session.clone(),
+            usable: self.plan.toolbox.usable(),
+            turn: self.guard.ongoing.log.turn.clone(),
+            call_id: self.calls[at].planned.shown.id.clone(),
+            answerers: self.plan.answerers.clone(),
+            left: self.plan.script_calls.clone(),
+        })
+    }
+
     /// A call has the result that is known without a server.
     fn known(&mut self, at: usize, text: String) -> Event {
         let hash = self.plan.toolbox.hash(&text);
@@ -155,12 +172,7 @@ impl Drive {
         Event::Ended(at, hash)
     }
 
-    pub(super) fn called(
-        &mut self,
-        at: usize,
-        called: Result<(ToolAnswer, answer::ReadableAnswer), ErrorBody>,
-        took: Duration,
-    ) -> Event {
+    pub(super) fn called(&mut self, at: usize, called: ReadCall, took: Duration) -> Event {
         let hash = match &called {
             Ok((called, _)) => self.plan.toolbox.hash(&called.result.as_str()),
             Err(error) => self.plan.toolbox.hash(&error.message),
@@ -230,6 +242,16 @@ impl Drive {
         let call = self.calls[at].planned.shown.clone();
         self.tell(TurnLogItem::Result { call, text, answer, is_error, took });
     }
+}
+
+/// Reads an answer, with its pictures as providers take them.
+async fn readable(agent: &Agent, called: Result<ToolAnswer, ErrorBody>) -> ReadCall {
+    let called = called?;
+    let mut read = answer::read(&called.result, &called.beside);
+    let (images, left_out) = agent.models.scaled(read.images).await;
+    read.images = images;
+    read.text.push_str(&format!("\n{NO_PICTURE}").repeat(left_out));
+    Ok((called, read))
 }
 
 /// One text for the model and for show.

@@ -37,7 +37,7 @@ export function stepLine(hands: Hands, step: Step): VNode {
 }
 
 function opened(hands: Hands, step: Step, source: string | undefined): VNode {
-  const sent = JSON.stringify(step.arguments ?? {}, null, 2);
+  const sent = sentBy(step);
   const server = hands.state.servers?.find(({ server_id }) => server_id === source);
   return h(
     "div.opened",
@@ -47,10 +47,16 @@ function opened(hands: Hands, step: Step, source: string | undefined): VNode {
       server === undefined ? undefined : ["Sandbox", sandboxWords(server)],
       ["State", STATE_WORDS[step.state]],
     ]),
-    h("h4", {}, "Arguments"),
-    lines(sent, "Arguments"),
+    h("h4", {}, sent.label),
+    lines(sent.text, sent.label),
     ...resultOf(hands, step),
   );
+}
+
+/** What was sent, as it is read best: a script as its lines. */
+function sentBy({ tool, arguments: sent }: Step): { label: string; text: string } {
+  const script = tool === "run_script" ? (sent as { script?: unknown } | undefined)?.script : undefined;
+  return typeof script === "string" ? { label: "Script", text: script } : { label: "Arguments", text: JSON.stringify(sent ?? {}, null, 2) };
 }
 
 function resultOf(hands: Hands, { result, state }: Step): Child[] {

@@ -12,6 +12,7 @@ mod plans;
 mod questions;
 mod runs;
 mod scene;
+mod scripts;
 mod search;
 mod sessions;
 mod text_calls;

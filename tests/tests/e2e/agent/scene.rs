@@ -51,6 +51,16 @@ impl Scene {
         self.bridge.call("llm_add_provider", &fields).unwrap();
     }
 
+    /// Adds the server `many`, with 200 tools.
+    pub fn add_many(&self) {
+        let tool = |n: usize| {
+            json!({"name": format!("t{n}"), "description": format!("Tool number {n}."), "inputSchema": {"type": "object"},
+            "annotations": {"readOnlyHint": true}})
+        };
+        let tools = json!((0..200).map(tool).collect::<Vec<_>>()).to_string();
+        self.bridge.add_and_connect("many", &Double::sound(&self.home).closed().offering(&tools));
+    }
+
     /// Begins a session.
     pub fn begin(&self, fields: &Value) -> String {
         let begun = self.bridge.call("chat_create_session", fields).unwrap();
