@@ -22,6 +22,12 @@ pub fn time() -> PathBuf {
     built("mcp-time", include_str!("../modules/mcp-time.rs"))
 }
 
+/// The server of the tool `echo`.
+#[must_use]
+pub fn echo() -> PathBuf {
+    built("echo", include_str!("../modules/echo.rs"))
+}
+
 /// The server of tools that make trouble, in a version that it says of itself.
 #[must_use]
 pub fn tools(version: &str) -> PathBuf {

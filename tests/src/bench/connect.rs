@@ -68,18 +68,18 @@ fn through_harbor(options: &Options, link: &mut Link) -> Outcome<[f64; 3]> {
 
 fn unknown_and_known(options: &Options, link: &mut Link, level: &str) -> Outcome<(f64, f64)> {
     harbor::add_server(options, link, level)?;
-    let first = connect(link)?;
+    let first = connect(link, SERVER)?;
     ask(link, &McpDisconnect { server_id: id(SERVER)? })?;
-    let again = connect(link)?;
+    let again = connect(link, SERVER)?;
     // It also forgets what was learned about the server, so that the next one is unknown again.
     ask(link, &RemoveServer { server_id: id(SERVER)?, data: None })?;
     Ok((first, again))
 }
 
-/// The reply to `mcp_connect` carries the tools.
-fn connect(link: &mut Link) -> Outcome<f64> {
+/// The time of a start in milliseconds: the reply to `mcp_connect` carries the tools.
+pub fn connect(link: &mut Link, server: &str) -> Outcome<f64> {
     let begin = Instant::now();
-    let reply = ask::connect(link, SERVER)?;
+    let reply = ask::connect(link, server)?;
     let time = begin.elapsed().as_secs_f64() * 1e3;
     if ask::count(&reply.tools)? > 0 {
         Ok(time)

@@ -42,7 +42,17 @@ pub struct Fleet {
 pub fn measure(options: &Options) -> Outcome<Fleet> {
     say(&format!("{SERVERS} servers: {} starts", options.fleets));
     watchdog::step(format!("defining {SERVERS} servers"));
-    let mut home = defined(options, SERVERS)?;
+    starts(options, defined(options, SERVERS)?, look)
+}
+
+/// Starts bridges where [`SERVERS`] are defined, one after the other; looks at the last one, and gives the time that each
+/// took.
+pub fn starts<T>(
+    options: &Options,
+    home: Home,
+    look: impl FnOnce(Vec<f64>, &Bridge, &mut Link) -> Outcome<T>,
+) -> Outcome<T> {
+    let mut home = home;
     let mut times = Vec::new();
     loop {
         watchdog::step(format!("starting {SERVERS} servers"));
@@ -70,10 +80,19 @@ pub fn name(number: usize) -> String {
 /// A home in which so many are defined, and do not run.
 pub fn defined(options: &Options, count: usize) -> Outcome<Home> {
     let command = options.program("echo-server")?;
+    defined_as(options, count, |name| program(name, &command, &[]))
+}
+
+/// The same, each of them what is made for its name.
+pub fn defined_as(
+    options: &Options,
+    count: usize,
+    definition: impl Fn(&str) -> Outcome<AddServer>,
+) -> Outcome<Home> {
     let (bridge, mut link) = Bridge::start(options)?;
     let supervision = Supervision { auto_start: Some(true), ..Supervision::default() };
     for number in 0..count {
-        let definition = program(&name(number), &command, &[])?;
+        let definition = definition(&name(number))?;
         ask(&mut link, &AddServer { supervision: Some(JsonObject::written(&supervision)), ..definition })?;
     }
     drop(link);

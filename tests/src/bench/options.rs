@@ -8,8 +8,8 @@ use std::time::Duration;
 /// Shown by `--help`.
 pub const USAGE: &str = "\
 usage: bench [--quick] [--calls-only | --fronts-only | --peers-only | --supervision-only | --host-only | --sandbox-only |
-             --scale-only | --beside-only | --budget-only | --models | --agent] [--repetitions N] [--soak N] [--plot DIR]
-             [--bin-dir DIR] [--servers DIR] [--peers DIR] [--without-harbor] [--seconds N]
+             --scale-only | --beside-only | --budget-only | --interpreted | --models | --agent] [--repetitions N] [--soak N]
+             [--plot DIR] [--bin-dir DIR] [--servers DIR] [--peers DIR] [--without-harbor] [--seconds N]
 
   --quick            few repetitions of few calls: shows that everything works, not how fast it is
   --calls-only       only calls
@@ -21,6 +21,7 @@ usage: bench [--quick] [--calls-only | --fronts-only | --peers-only | --supervis
   --budget-only      only counts for one call, by valgrind and strace; fails where one is over its budget
   --scale-only       only floods, many servers, clients and tools, and a soak
   --beside-only      of these only what a flood, or one large message, costs those beside
+  --interpreted      only servers that are scripts or modules of WebAssembly
   --models           only answers of a language model
   --agent            only turns of a language model with tools
   --soak N           calls of the soak, 1 to 1000000000 (default 1000000, with --quick 20000)
@@ -56,6 +57,8 @@ pub enum Part {
     Scale,
     /// Of that, a flood and large messages beside.
     Beside,
+    /// Servers that are scripts or modules.
+    Interpreted,
     /// Answers of a language model.
     Models,
     /// Turns of a model with tools.
@@ -68,7 +71,7 @@ const MOST_SOAK: usize = 1_000_000_000;
 const MOST_SECONDS: usize = 86_400;
 
 /// The options that name what alone is measured.
-const ONLY: [(&str, Part); 11] = [
+const ONLY: [(&str, Part); 12] = [
     ("--calls-only", Part::Calls),
     ("--fronts-only", Part::Fronts),
     ("--peers-only", Part::Peers),
@@ -78,6 +81,7 @@ const ONLY: [(&str, Part); 11] = [
     ("--budget-only", Part::Budget),
     ("--scale-only", Part::Scale),
     ("--beside-only", Part::Beside),
+    ("--interpreted", Part::Interpreted),
     ("--models", Part::Models),
     ("--agent", Part::Agent),
 ];
@@ -97,6 +101,7 @@ impl Part {
                 | Self::Budget
                 | Self::Scale
                 | Self::Beside
+                | Self::Interpreted
                 | Self::Models
                 | Self::Agent
         )

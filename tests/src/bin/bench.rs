@@ -8,6 +8,7 @@
 //!  fronts   driver ── native host or harbor mcp ── bridge ── runner ── echo-server
 //!  peers    driver ── HTTP or pipes ── harbor mcp --http, or another program ── echo-server
 //!  scale    driver ══ many sockets ══ bridge ══ many runners ══ many servers
+//!  scripts  driver ── bridge (its socket) ── runner ── harbor-runner-js or harbor-runner-wasm
 //!  models   driver ── bridge ── harbor-model-worker ── a provider that is a thread of the driver
 //! ```
 //!
@@ -65,6 +66,8 @@ mod http;
 mod http_link;
 #[path = "../bench/http_setup.rs"]
 mod http_setup;
+#[path = "../bench/interpreted.rs"]
+mod interpreted;
 #[path = "../bench/large.rs"]
 mod large;
 #[path = "../bench/loud.rs"]
@@ -105,6 +108,8 @@ mod report_budget;
 mod report_fronts;
 #[path = "../bench/report_host.rs"]
 mod report_host;
+#[path = "../bench/report_interpreted.rs"]
+mod report_interpreted;
 #[path = "../bench/report_models.rs"]
 mod report_models;
 #[path = "../bench/report_peers.rs"]
@@ -206,6 +211,10 @@ fn run(options: &Options) -> Outcome<()> {
     }
     if options.part.has(Part::Host) && options.harbor {
         report_host::host(out, &host::measure(options)?);
+        print(&out.take())?;
+    }
+    if options.part.has(Part::Interpreted) && options.harbor {
+        report_interpreted::interpreted(out, &interpreted::measure(options)?);
         print(&out.take())?;
     }
     if options.part.has(Part::Models) && options.harbor {
