@@ -10,6 +10,7 @@ const { keys, create } = Object;
 const { error: log } = console;
 const Controller = AbortController;
 const abort = Controller.prototype.abort;
+const { slice } = String.prototype;
 const text = String;
 const ErrorHere = Error;
 
@@ -58,6 +59,97 @@ const failure_of = (error) => {
   return { content: [{ type: "text", text: said }], isError: true };
 };
 
+const is_promise = (value) => typeof value === "object" && value !== null && typeof value.then === "function";
+
+const send = (message) => writeLine(stringify({ jsonrpc: "2.0", ...message }));
+
+const send_result = (id, result, revision) => {
+  try {
+    writeLine(`{"jsonrpc":"2.0","id":${stringify(id)},"result":${body_of(result, revision)}}`);
+  } catch (error) {
+    // It is too long, or no JSON.
+    writeLine(`{"jsonrpc":"2.0","id":${stringify(id)},"result":${body_of(failure_of(error), revision)}}`);
+  }
+};
+
+/** A result as it is sent. The newer generation says of one that it is complete. */
+const body_of = (result, revision) => {
+  const body = stringify(result);
+  if (body?.[0] !== "{") throw new TypeError("the result is no object");
+  if (revision === undefined || result.resultType !== undefined) return body;
+  return body === "{}" ? '{"resultType":"complete"}' : `{"resultType":"complete",${apply(slice, body, [1])}`;
+};
+
+/** What tells calls apart: 7 and "7" are two ids. */
+const key_of = (id) => (typeof id === "number" ? id : stringify(id));
+
+/** A call that has no answer yet. */
+class OpenCall {
+  is_open = true;
+  is_cancelled = false;
+  #params;
+  #controller;
+  #reason;
+
+  constructor(params) {
+    this.#params = params;
+  }
+
+  /** What the tool gets. Its parts are made when they are asked for: most tools want none. */
+  get context() {
+    return new CallContext(this);
+  }
+
+  get signal() {
+    this.#controller ??= new Controller();
+    if (this.is_cancelled && !this.#controller.signal.aborted) apply(abort, this.#controller, [this.#reason]);
+    return this.#controller.signal;
+  }
+
+  get meta() {
+    return this.#params._meta ?? {};
+  }
+
+  progress(done, total, message) {
+    const token = this.#params._meta?.progressToken;
+    if (token === undefined || this.is_cancelled || !this.is_open) return;
+    send({ method: "notifications/progress", params: { progressToken: token, progress: done, total, message } });
+  }
+
+  cancel(reason) {
+    this.is_cancelled = true;
+    this.#reason = reason;
+    if (this.#controller) apply(abort, this.#controller, [reason]);
+  }
+
+  /** The answer to a call whose tool threw this. */
+  failure(error) {
+    if (!this.is_cancelled) log(`the tool ${this.#params.name} threw ${error?.name ?? "an error"}\n${error?.stack ?? ""}`);
+    return failure_of(error);
+  }
+}
+
+/** The second argument of a tool's function. */
+class CallContext {
+  #call;
+
+  constructor(call) {
+    this.#call = call;
+  }
+
+  get signal() {
+    return this.#call.signal;
+  }
+
+  get progress() {
+    return (done, total, message) => this.#call.progress(done, total, message);
+  }
+
+  get meta() {
+    return this.#call.meta;
+  }
+}
+
 /**
  * Serves tools until the client is gone.
  *
@@ -76,30 +168,8 @@ export const serve = async (server) => {
     list[list.length] = listed(name, server.tools[name]);
     tools[name] = server.tools[name];
   }
-  /** The controllers of open calls, by the JSON of their id. */
+  /** Calls whose tools have not answered yet, by their id. */
   const open = create(null);
-
-  const send = (message) => writeLine(stringify({ jsonrpc: "2.0", ...message }));
-
-  const call = async (id, params) => {
-    const tool = typeof params.name === "string" ? tools[params.name] : undefined;
-    if (!tool) throw new Refusal(-32602, `Unknown tool: ${text(params.name)}`);
-    const given = params.arguments ?? {};
-    if (!is_object(given)) throw new Refusal(-32602, "arguments must be an object");
-    const token = params._meta?.progressToken;
-    const controller = (open[stringify(id)] = new Controller());
-    const { signal } = controller;
-    const progress = (done, total, message) => {
-      if (token === undefined || signal.aborted || !open[stringify(id)]) return;
-      send({ method: "notifications/progress", params: { progressToken: token, progress: done, total, message } });
-    };
-    try {
-      return result_of(await tool.run(given, { signal, progress, meta: params._meta ?? {} }));
-    } catch (error) {
-      if (!signal.aborted) log(`the tool ${params.name} threw ${error?.name ?? "an error"}\n${error?.stack ?? ""}`);
-      return failure_of(error);
-    }
-  };
 
   const initialize = (params) => {
     let protocolVersion = LEGACY[0];
@@ -116,11 +186,8 @@ export const serve = async (server) => {
     _meta: { [SERVER]: info },
   });
 
-  const answer = async (id, method, params) => {
-    const revision = params._meta?.[VERSION];
-    if (revision !== undefined && revision !== MODERN) {
-      throw new Refusal(-32022, "Unsupported protocol version", { supported: [MODERN], requested: revision });
-    }
+  /** The result of a request that is no call. */
+  const answer = (method, params, revision) => {
     switch (method) {
       case "initialize":
         return initialize(params);
@@ -130,35 +197,56 @@ export const serve = async (server) => {
         return {};
       case "tools/list":
         return revision ? { tools: list, ttlMs: 0, cacheScope: "private" } : { tools: list };
-      case "tools/call":
-        return call(id, params);
       default:
         throw new Refusal(-32601, `Method not found: ${method}`);
     }
   };
 
-  const cancel = (params) => {
-    const controller = open[stringify(params.requestId)];
-    if (controller) apply(abort, controller, [params.reason]);
+  /** Calls a tool. What answers at once is sent at once: a promise costs more than most tools. */
+  const call = (id, params, revision) => {
+    const tool = typeof params.name === "string" ? tools[params.name] : undefined;
+    if (!tool) throw new Refusal(-32602, `Unknown tool: ${text(params.name)}`);
+    const given = params.arguments ?? {};
+    if (!is_object(given)) throw new Refusal(-32602, "arguments must be an object");
+    const opened = new OpenCall(params);
+    let value;
+    try {
+      value = tool.run(given, opened.context);
+      if (is_promise(value)) return void answer_later(id, revision, opened, value);
+      value = result_of(value);
+    } catch (error) {
+      value = opened.failure(error);
+    }
+    opened.is_open = false;
+    send_result(id, value, revision);
   };
 
-  /** Answers one request. A cancelled one gets no answer. */
-  const request = async (id, method, params) => {
-    let said;
+  const answer_later = async (id, revision, opened, promise) => {
+    const key = key_of(id);
+    open[key] = opened;
+    let value;
     try {
-      const result = await answer(id, method, params);
-      said = { id, result: params._meta?.[VERSION] ? { resultType: "complete", ...result } : result };
+      value = result_of(await promise);
     } catch (error) {
-      said = { id, error: error instanceof Refusal ? error.error : { code: -32603, message: text(error?.message ?? error) } };
+      value = opened.failure(error);
     }
-    const controller = open[stringify(id)];
-    delete open[stringify(id)];
-    if (controller?.signal.aborted) return;
+    delete open[key];
+    opened.is_open = false;
+    // A cancelled one gets no answer.
+    if (!opened.is_cancelled) send_result(id, value, revision);
+  };
+
+  /** Answers one request. */
+  const request = (id, method, params) => {
+    const revision = params._meta?.[VERSION];
     try {
-      send(said);
+      if (revision !== undefined && revision !== MODERN) {
+        throw new Refusal(-32022, "Unsupported protocol version", { supported: [MODERN], requested: revision });
+      }
+      if (method === "tools/call") call(id, params, revision);
+      else send_result(id, answer(method, params, revision), revision);
     } catch (error) {
-      // It is too long, or no JSON.
-      send({ id, result: { ...(params._meta?.[VERSION] && { resultType: "complete" }), ...failure_of(error) } });
+      send({ id, error: error instanceof Refusal ? error.error : { code: -32603, message: text(error?.message ?? error) } });
     }
   };
 
@@ -176,8 +264,8 @@ export const serve = async (server) => {
     const params = is_object(message.params) ? message.params : {};
     // Answers are to requests; this server makes none.
     if (method === undefined) return undefined;
-    if (id !== undefined) return void request(id, method, params);
-    if (method === "notifications/cancelled") cancel(params);
+    if (id !== undefined) request(id, method, params);
+    else if (method === "notifications/cancelled") open[key_of(params.requestId)]?.cancel(params.reason);
     return undefined;
   };
 
