@@ -59,7 +59,7 @@ fn args(_: &Json) -> Result<String, String> {
     Ok(std::env::args().skip(1).collect::<Vec<_>>().join(" "))
 }
 
-fn path(arguments: &Json) -> Result<&str, String> {
+fn path<'a>(arguments: &'a Json) -> Result<&'a str, String> {
     arguments.get("path").and_then(Json::text).ok_or_else(|| "path is missing".to_owned())
 }
 
