@@ -45,7 +45,7 @@ const MOST: u32 = 8;
 const MAX_SCRIPT: usize = 256 * 1024;
 
 /// The calls that a script may make.
-pub const MOST_CALLS: u32 = 64;
+const MOST_CALLS: u32 = 64;
 
 /// The time that it may take while none of its calls is open.
 const OWN_TIME: Duration = Duration::from_secs(30);
@@ -106,7 +106,7 @@ impl Scripts {
         Rc::new(Self { supervisor, places })
     }
 
-    /// Runs one for `party`, with at most so many calls. Dropping this ends it, and its calls.
+    /// Runs one for `party`. Dropping this ends it, and its calls.
     ///
     /// # Errors
     /// When it is too long, too many run, or none can be started. What the script does wrong is a result that says so.
@@ -115,7 +115,6 @@ impl Scripts {
         script: &str,
         party: CallParty,
         calls: Rc<impl ScriptCalls>,
-        most_calls: u32,
     ) -> Result<ScriptEnd, ErrorBody> {
         if script.len() > MAX_SCRIPT || script.contains('\0') {
             return Err(invalid("script", "a text of at most 256 KiB without NUL characters"));
@@ -129,7 +128,7 @@ impl Scripts {
         let answerer = Answerer::of_script(move |question| drop(asked.send(question)));
         let audience = Audience { party: Some(party), answerer: Some(answerer), ..Audience::default() };
         let limit = TimeLimit::fixed(WHOLE_TIME);
-        let running = RunningScript { calls, made: 0, most: most_calls.min(MOST_CALLS) };
+        let running = RunningScript { calls, made: 0 };
         running.until(server.run_code(limit, audience), questions).await
     }
 }
@@ -138,7 +137,6 @@ impl Scripts {
 struct RunningScript<C> {
     calls: Rc<C>,
     made: u32,
-    most: u32,
 }
 
 impl<C: ScriptCalls> RunningScript<C> {
@@ -157,8 +155,8 @@ impl<C: ScriptCalls> RunningScript<C> {
     }
 
     fn begin(&mut self, question: Question, open: &mut JoinSet<()>) {
-        if self.made >= self.most {
-            return question.answer(refusal(format!("a script makes at most {} calls", self.most)));
+        if self.made >= MOST_CALLS {
+            return question.answer(refusal(format!("a script makes at most {MOST_CALLS} calls")));
         }
         self.made += 1;
         let call = match call_of(&question.params) {

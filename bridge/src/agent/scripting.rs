@@ -23,7 +23,7 @@ use super::approving::Candidate;
 use super::on_behalf::{Answerers, OnBehalf};
 use super::session::Session;
 use crate::host::{Consenting, ToolAnswer, Usable};
-use crate::scripts::{MOST_CALLS, ScriptCall, ScriptCalls};
+use crate::scripts::{ScriptCall, ScriptCalls};
 
 /// The calls of one script.
 pub(super) struct TurnCalls {
@@ -80,7 +80,7 @@ impl Agent {
         calls: Rc<TurnCalls>,
     ) -> Result<ToolAnswer, ErrorBody> {
         let (began, party) = (Instant::now(), calls.on_behalf.caller(SourceKind::Server).party());
-        let ended = self.scripts.run(script, party, calls, MOST_CALLS).await?;
+        let ended = self.scripts.run(script, party, calls).await?;
         Ok(ToolAnswer { result: ended.result, beside: Vec::new(), took: began.elapsed(), hash: None })
     }
 }

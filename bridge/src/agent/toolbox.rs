@@ -45,8 +45,6 @@ pub(super) struct Toolbox {
     pub telling: ResultWrapping,
     /// True if the model may propose a plan.
     takes_plans: bool,
-    /// True if the model is good at scripts.
-    writes_scripts: bool,
     hasher: RandomState,
 }
 
@@ -80,11 +78,10 @@ impl Toolbox {
         let usable: BTreeMap<_, _> =
             usable.into_iter().map(|one| (format!("{}/{}", one.source, one.tool.name), one)).collect();
         let all = sets.of(model.dialect, &usable);
-        let writes_scripts = model.writes_scripts();
-        let offer = all.offer(model.window, task, writes_scripts);
+        let offer = all.offer(model.window, task, model.writes_scripts());
         let telling = ResultWrapping::new(nonce, model.window);
         let (usable, task, hasher) = (Rc::new(usable), task.to_owned(), RandomState::new());
-        Self { usable, task, all, offer, telling, takes_plans: false, writes_scripts, hasher }
+        Self { usable, task, all, offer, telling, takes_plans: false, hasher }
     }
 
     /// These tools, and the model may propose a plan.
@@ -95,8 +92,7 @@ impl Toolbox {
 
     /// Chooses once more, since something about the model was not as it seemed. The tools keep their names.
     pub fn fit(&mut self, model: &ChosenModel) {
-        self.writes_scripts = model.writes_scripts();
-        self.offer = self.all.offer(model.window, &self.task, self.writes_scripts);
+        self.offer = self.all.offer(model.window, &self.task, model.writes_scripts());
         self.telling = ResultWrapping::new(self.telling.nonce.clone(), model.window);
     }
 

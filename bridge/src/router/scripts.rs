@@ -12,7 +12,7 @@ use super::pending_reply::PendingReply;
 use super::reply::reply;
 use crate::host::asker::Caller;
 use crate::host::invalid;
-use crate::scripts::{ClientCalls, MOST_CALLS};
+use crate::scripts::ClientCalls;
 
 /// Begins it. It ends with its request.
 pub(super) fn run(pending: PendingReply, message: HostRunScript) {
@@ -28,7 +28,7 @@ pub(super) fn run(pending: PendingReply, message: HostRunScript) {
     client.spawn(&id, async move {
         let party = Caller::Origin(asker.clone()).party();
         let calls = Rc::new(ClientCalls { host: router.host.clone(), asker, only });
-        let ended = router.scripts.run(&message.script, party, calls, MOST_CALLS).await;
+        let ended = router.scripts.run(&message.script, party, calls).await;
         pending
             .give(ended.and_then(|end| reply(HostRunScriptResult { result: end.result, calls: end.calls })));
     });
