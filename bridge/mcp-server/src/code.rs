@@ -7,12 +7,8 @@
 //!
 //! Owns their results as MCP has them. Must never show what the list of tools would not.
 
-use std::collections::BTreeMap;
-
-use harbor_policy::agent_tools::declaration::declaration;
-use harbor_policy::agent_tools::{code_search, meta};
+use harbor_policy::agent_tools::{code_search, declaration, meta};
 use harbor_policy::tool_name::Allowlist;
-use serde_json::Value;
 
 use super::directory::Listed;
 use super::lazy::{self, result};
@@ -32,7 +28,10 @@ pub fn unpack(call: Call, only: Option<&Allowlist>) -> Result<Want, Option<&'sta
 /// The result of a search.
 pub fn found(tools: &[Listed], names: &Names, query: &str) -> String {
     let said = match query.trim().is_empty() {
-        true => code_search::names(by_server(tools, names)),
+        true => {
+            let targets = tools.iter().filter_map(|tool| names.find(&tool.cursor));
+            code_search::names(targets.map(|target| (target.server, target.name)))
+        }
         false => {
             let hits = lazy::best(tools, query).into_iter();
             let declared = hits.map(|at| declaration_of(tools.get(at)?, names));
@@ -44,18 +43,7 @@ pub fn found(tools: &[Listed], names: &Names, query: &str) -> String {
 
 fn declaration_of(tool: &Listed, names: &Names) -> Option<String> {
     let target = names.find(&tool.cursor)?;
-    let object: Value = serde_json::from_str(&tool.json).ok()?;
-    let about = object["description"].as_str().or(object["title"].as_str()).unwrap_or_default();
-    Some(declaration(&target.server, &target.name, about, &object["inputSchema"], object.get("outputSchema")))
-}
-
-/// The names of each server's tools.
-fn by_server(tools: &[Listed], names: &Names) -> BTreeMap<String, Vec<String>> {
-    let mut servers: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for target in tools.iter().filter_map(|tool| names.find(&tool.cursor)) {
-        servers.entry(target.server).or_default().push(target.name);
-    }
-    servers
+    declaration::of_listed(&target.server, &target.name, &tool.json)
 }
 
 /// The result of a description; a tool is named as the client lists it or as scripts do. None if there is no such tool.
@@ -68,7 +56,7 @@ pub fn described(tools: &[Listed], names: &Names, name: &str) -> Option<String> 
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
 

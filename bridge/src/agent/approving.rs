@@ -7,6 +7,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
+use harbor_policy::consent::compact::compact;
 
 use super::Agent;
 use super::approval::ApprovalResult;
@@ -32,6 +33,24 @@ pub(super) struct Candidate {
 }
 
 impl Candidate {
+    /// A call of this tool in the step `call_id` of a turn, as the model was told of the tool.
+    pub fn new(
+        agent: &Rc<Agent>,
+        on_behalf: &Rc<OnBehalf>,
+        session: &Rc<Session>,
+        (usable, arguments): (Usable, &str),
+        call_id: &str,
+    ) -> Self {
+        let consent = Consenting {
+            chat: Some(session.chat.clone()),
+            told: Some(usable.tool.hash),
+            call_id: Some(call_id.to_owned()),
+            form: None,
+        };
+        let (agent, on_behalf, session) = (agent.clone(), on_behalf.clone(), session.clone());
+        Self { agent, on_behalf, session, usable, arguments: compact(arguments), consent }
+    }
+
     /// The judgement of the call as it is now.
     pub async fn judged(&self) -> Judged {
         let caller = self.caller();

@@ -16,13 +16,12 @@ use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::source_id::SourceKind;
-use harbor_policy::consent::compact::compact;
 
 use super::Agent;
 use super::approving::Candidate;
 use super::on_behalf::{Answerers, OnBehalf};
 use super::session::Session;
-use crate::host::{Consenting, ToolAnswer, Usable};
+use crate::host::{ToolAnswer, Usable};
 use crate::scripts::{ScriptCall, ScriptCalls};
 
 /// The calls of one script.
@@ -53,20 +52,8 @@ impl ScriptCalls for TurnCalls {
             ErrorBody::new(Code::BudgetExceeded, "this turn has reached its limit of calls")
         })?;
         self.left.set(left);
-        let consent = Consenting {
-            chat: Some(self.session.chat.clone()),
-            told: Some(usable.tool.hash),
-            call_id: Some(self.call_id.clone()),
-            form: None,
-        };
-        let candidate = Candidate {
-            agent: self.agent.clone(),
-            on_behalf: self.on_behalf.clone(),
-            session: self.session.clone(),
-            usable,
-            arguments: compact(&call.arguments),
-            consent,
-        };
+        let called = (usable, call.arguments.as_str());
+        let candidate = Candidate::new(&self.agent, &self.on_behalf, &self.session, called, &self.call_id);
         let called = self.agent.call_tool(candidate, self.turn.clone(), self.answerers.clone()).await;
         called.map(|answer| answer.result)
     }

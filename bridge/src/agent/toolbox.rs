@@ -17,9 +17,8 @@ use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::model::{ModelTool, ToolCall};
 use harbor_ipc_proto::source_id::SourceKind;
 use harbor_ipc_proto::strings::text_of;
-use harbor_policy::agent_tools::declaration::declaration;
 use harbor_policy::agent_tools::meta::{self, Meta, RUN_SCRIPT};
-use harbor_policy::agent_tools::{Offer, OfferableTools, code_search};
+use harbor_policy::agent_tools::{Offer, OfferableTools, code_search, declaration};
 use harbor_policy::consent::facts::Effect;
 use harbor_policy::consent::plan::{ActionPlan, UPDATE_PLAN, update_plan};
 use harbor_policy::turn::Wanted;
@@ -181,20 +180,18 @@ impl Toolbox {
     fn found(&self, words: &str) -> String {
         match (self.offer.scripts, words.trim().is_empty()) {
             (false, _) => self.all.found(words),
-            (true, true) => code_search::names(self.by_server()),
+            (true, true) => {
+                let all = self.usable.values();
+                code_search::names(all.map(|one| (one.source.to_string(), one.tool.name.to_string())))
+            }
             (true, false) => {
                 let best = self.all.best(words).into_iter();
-                code_search::declared(best.map(|name| declared(self.usable.get(name)?)), self.usable.len())
+                code_search::declared(
+                    best.map(|name| declaration_of(self.usable.get(name)?)),
+                    self.usable.len(),
+                )
             }
         }
-    }
-
-    fn by_server(&self) -> BTreeMap<String, Vec<String>> {
-        let mut servers: BTreeMap<String, Vec<String>> = BTreeMap::new();
-        for Usable { source, tool, .. } in self.usable.values() {
-            servers.entry(source.to_string()).or_default().push(tool.name.to_string());
-        }
-        servers
     }
 
     fn plan_of(&self, arguments: &str) -> CallMeaning {
@@ -245,12 +242,8 @@ impl Toolbox {
     }
 }
 
-/// A tool as TypeScript declares it. None if its members are no JSON.
-fn declared(Usable { source, tool, .. }: &Usable) -> Option<String> {
-    let object: Value = serde_json::from_str(tool.shown().as_str()).ok()?;
-    let about = object["description"].as_str().or(object["title"].as_str()).unwrap_or_default();
-    let output = object.get("outputSchema");
-    Some(declaration(source.as_str(), &tool.name, about, &object["inputSchema"], output))
+fn declaration_of(Usable { source, tool, .. }: &Usable) -> Option<String> {
+    declaration::of_listed(source.as_str(), &tool.name, tool.shown().as_str())
 }
 
 /// The text as JSON, or as a JSON string if it is none: the model is not trusted to write JSON.

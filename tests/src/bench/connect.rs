@@ -69,11 +69,17 @@ fn through_harbor(options: &Options, link: &mut Link) -> Outcome<[f64; 3]> {
 fn unknown_and_known(options: &Options, link: &mut Link, level: &str) -> Outcome<(f64, f64)> {
     harbor::add_server(options, link, level)?;
     let first = connect(link, SERVER)?;
-    ask(link, &McpDisconnect { server_id: id(SERVER)? })?;
+    disconnect(link, SERVER)?;
     let again = connect(link, SERVER)?;
     // It also forgets what was learned about the server, so that the next one is unknown again.
     ask(link, &RemoveServer { server_id: id(SERVER)?, data: None })?;
     Ok((first, again))
+}
+
+/// Ends a server.
+pub fn disconnect(link: &mut Link, server: &str) -> Outcome<()> {
+    ask(link, &McpDisconnect { server_id: id(server)? })?;
+    Ok(())
 }
 
 /// The time of a start in milliseconds: the reply to `mcp_connect` carries the tools.

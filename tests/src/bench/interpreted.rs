@@ -1,4 +1,4 @@
-//! What servers cost that Harbor interprets, beside a program of the machine: a start, a call, memory, and many of them.
+//! The cost of servers that Harbor interprets, compared with a native server: a start, a call, memory, many servers.
 //!
 //! ```text
 //!  native       driver ── socket ── bridge ── runner ── echo-server
@@ -9,29 +9,26 @@
 //! All three are servers of one bridge, have the tool `echo`, and take turns within each repetition. Owns their definitions,
 //! which are those of `harbor add`. Must not judge; the goals are the report's.
 
-use crate::ask::{Pids, ask, id, program, servers};
+use crate::ask::{Pids, ask, program, servers};
 use crate::caller::{Caller, Tool};
-use crate::connect::connect;
+use crate::connect::{connect, disconnect};
 use crate::fleet::{self, SERVERS};
 use crate::harbor::Bridge;
 use crate::options::Options;
 use crate::process::{self, Memory};
+use crate::scale::SETTLE;
 use crate::stats::median;
 use crate::wire::{Framing, Link};
 use crate::{Outcome, say, watchdog};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use harbor_ipc_proto::client::{AddServer, McpDisconnect, NetworkKind, SandboxSettings};
+use harbor_ipc_proto::client::{AddServer, NetworkKind, SandboxSettings};
 use harbor_ipc_proto::field::JsonObject;
 use harbor_policy::program::{JS_RUNNER, WASM_RUNNER};
 use harbor_tests::wasm;
 use std::path::Path;
 use std::process::Command;
 use std::thread::sleep;
-use std::time::Duration;
-
-/// Time to give buffers back before a look at the memory.
-const SETTLE: Duration = Duration::from_secs(1);
 
 const SCRIPT: &str = r#"import { serve } from "harbor:mcp";
 serve({ name: "echo", tools: { echo: { input: { properties: { text: { type: "string" } } }, run: ({ text }) => text } } });
@@ -49,16 +46,16 @@ pub struct Way {
     pub starts: Vec<f64>,
     /// A small call, the median of each repetition, in microseconds.
     pub calls: Vec<f64>,
-    /// What its process held, at each look.
+    /// The memory of its process, at each look.
     pub held: Vec<Memory>,
 }
 
-/// What was found.
+/// All figures.
 #[derive(Debug)]
 pub struct Figures {
     /// In the order of [`NAMES`].
     pub ways: [Way; 3],
-    /// What an interpreter of JavaScript held that interprets nothing, at each look.
+    /// The memory of QuickJS without a script, at each look.
     pub empty: Vec<Memory>,
     /// Scripts that start with a bridge.
     pub fleet: Fleet,
@@ -69,11 +66,11 @@ pub struct Figures {
 pub struct Fleet {
     /// From the start of the bridge until the last one ran, in milliseconds.
     pub times: Vec<f64>,
-    /// What each runner held, with its init where this user may look into that.
+    /// The memory of each runner. Its init is counted in if this user may look into it.
     pub runners: Vec<Memory>,
     /// How many inits are in these figures.
     pub inits: usize,
-    /// What each interpreter held.
+    /// The memory of each interpreter.
     pub interpreters: Vec<Memory>,
 }
 
@@ -88,7 +85,7 @@ pub fn measure(options: &Options) -> Outcome<Figures> {
     let mut link = bridge.attach()?;
     for (definition, name) in definitions.iter().zip(NAMES) {
         ask(&mut link, definition)?;
-        // What is measured is one that the bridge knows.
+        // The bridge is to know the server before its starts are measured.
         connect(&mut link, name)?;
         disconnect(&mut link, name)?;
     }
@@ -122,11 +119,6 @@ fn module(server: &str) -> Outcome<AddServer> {
     say(&format!("the module has {} KiB", bytes.len() / 1024));
     let module = Some(STANDARD.encode(bytes));
     Ok(AddServer { module, ..interpreted(server, WASM_RUNNER, "/bench/echo.wasm")? })
-}
-
-fn disconnect(link: &mut Link, server: &str) -> Outcome<()> {
-    ask(link, &McpDisconnect { server_id: id(server)? })?;
-    Ok(())
 }
 
 /// Starts all three and an interpreter without a script, whose memory is given, and looks at all of them.

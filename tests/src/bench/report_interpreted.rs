@@ -1,4 +1,4 @@
-//! What servers cost that Harbor interprets, as Markdown tables, with the goals beside them.
+//! The cost of interpreted servers as Markdown tables, with the goals beside the figures.
 //!
 //! Owns these goals. Must not measure or judge, as `report`.
 

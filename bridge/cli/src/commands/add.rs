@@ -129,7 +129,7 @@ pub fn ask_for(
         roots,
         supervision,
         as_is: definition.as_is.then_some(true),
-        sandbox: (sandbox != SandboxSettings::default()).then(|| JsonObject::written(&sandbox)),
+        sandbox: written(&sandbox),
         secrets: some(&definition.secrets, definition.secrets.is_empty()),
         keep_data: definition.keep_data.then_some(true),
         keep_env: None,
@@ -168,8 +168,11 @@ pub fn supervision(said: &Supervision) -> Option<JsonObject> {
 
 /// The sandbox's settings, if any were typed.
 pub fn sandbox(said: &SandboxSettings, here: &Path) -> Result<Option<JsonObject>, Failure> {
-    let is_said = *said != SandboxSettings::default();
-    is_said.then(|| Ok(JsonObject::written(&settings(said, here)?))).transpose()
+    Ok(written(&settings(said, here)?))
+}
+
+fn written(sandbox: &SandboxSettings) -> Option<JsonObject> {
+    (*sandbox != SandboxSettings::default()).then(|| JsonObject::written(sandbox))
 }
 
 pub fn run(

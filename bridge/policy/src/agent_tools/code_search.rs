@@ -31,9 +31,13 @@ pub fn declared(found: impl ExactSizeIterator<Item = Option<String>>, all: usize
     }
 }
 
-/// The names of each server's tools, as many as there is room for.
+/// The names of each server's tools, as many as there is room for. A tool is a server and its name there.
 #[must_use]
-pub fn names(servers: BTreeMap<String, Vec<String>>) -> String {
+pub fn names(tools: impl IntoIterator<Item = (String, String)>) -> String {
+    let mut servers: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (server, tool) in tools {
+        servers.entry(server).or_default().push(tool);
+    }
     let room = LONGEST / servers.len().max(1);
     let mut said = String::new();
     for (server, mut tools) in servers {
@@ -68,8 +72,10 @@ mod tests {
 
     #[test]
     fn each_server_has_its_share_of_the_names() {
-        let tools = |count: usize| (0..count).map(|at| format!("find_thing_{at}")).collect();
-        let said = names([("a b".to_owned(), tools(2)), ("many".to_owned(), tools(2000))].into());
+        let tools = |server: &'static str, count: usize| {
+            (0..count).map(move |at| (server.to_owned(), format!("find_thing_{at}")))
+        };
+        let said = names(tools("a b", 2).chain(tools("many", 2000)));
         assert!(
             said.starts_with(
                 "tools[\"a b\"].TOOL: find_thing_0, find_thing_1\ntools.many.TOOL: find_thing_0, "

@@ -20,10 +20,17 @@ const MOST_VALUES: usize = 16;
 /// The part of a description that is shown, in bytes.
 const WORDS: usize = 160;
 
+/// A tool as it is declared, from the object by which its server lists it. None if that is no JSON.
+#[must_use]
+pub fn of_listed(server: &str, tool: &str, object: &str) -> Option<String> {
+    let object: Value = serde_json::from_str(object).ok()?;
+    let about = object["description"].as_str().or(object["title"].as_str()).unwrap_or_default();
+    Some(declaration(server, tool, about, &object["inputSchema"], object.get("outputSchema")))
+}
+
 /// One tool as it is declared: `tools.SERVER.TOOL(args: …): Promise<…>`, behind the first line of its description. `input` and `output`
 /// are JSON Schemas.
-#[must_use]
-pub fn declaration(server: &str, tool: &str, about: &str, input: &Value, output: Option<&Value>) -> String {
+fn declaration(server: &str, tool: &str, about: &str, input: &Value, output: Option<&Value>) -> String {
     let mut out = String::new();
     let about = cleaned(about.trim().lines().next().unwrap_or_default()).replace("*/", "* /");
     if !about.is_empty() {

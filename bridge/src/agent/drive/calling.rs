@@ -10,7 +10,6 @@ use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::model::{Image, ToolResult};
-use harbor_policy::consent::compact::compact;
 use harbor_policy::consent::plan::ActionPlan;
 use harbor_policy::history::NO_PICTURE;
 use harbor_policy::turn::{Event, Unmade, Verdict};
@@ -27,7 +26,7 @@ use super::super::turn_log::{Shown, TurnLogItem};
 use super::{Drive, TaskOutcome};
 use crate::host::consent::Judged;
 use crate::host::consent::plans::ProposedPlan;
-use crate::host::{Consenting, ToolAnswer, Usable};
+use crate::host::{ToolAnswer, Usable};
 
 /// The result of a plan that the person has approved.
 const APPROVED: &str = "The plan is approved. Calls within it are made without a question until you have answered; the person is \
@@ -38,20 +37,8 @@ impl Drive {
     fn candidate(&self, at: usize) -> Option<Candidate> {
         let call = &self.calls[at].planned;
         let CallMeaning::Tool(usable, arguments) = &call.what else { return None };
-        let consent = Consenting {
-            chat: Some(self.session.chat.clone()),
-            told: Some(usable.tool.hash),
-            call_id: Some(call.shown.id.clone()),
-            form: None,
-        };
-        Some(Candidate {
-            agent: self.agent.clone(),
-            on_behalf: self.on_behalf.clone(),
-            session: self.session.clone(),
-            usable: Usable::clone(usable),
-            arguments: compact(arguments),
-            consent,
-        })
+        let called = (Usable::clone(usable), arguments.as_str());
+        Some(Candidate::new(&self.agent, &self.on_behalf, &self.session, called, &call.shown.id))
     }
 
     /// A plan that the model proposes in this call.
@@ -118,22 +105,12 @@ impl Drive {
                 let (candidate, agent) = (self.candidate(at)?, self.agent.clone());
                 let turn = self.guard.ongoing.log.turn.clone();
                 let answerers = self.plan.answerers.clone();
-                self.tasks.spawn_local(async move {
-                    let began = Instant::now();
-                    let called = agent.call_tool(candidate, turn, answerers).await;
-                    let took = began.elapsed();
-                    TaskOutcome::Called(at, readable(&agent, called).await, took)
-                });
+                self.begin(at, async move { agent.call_tool(candidate, turn, answerers).await });
                 None
             }
             CallMeaning::Script(script) => {
                 let (script, calls, agent) = (script.clone(), self.script_calls(at), self.agent.clone());
-                self.tasks.spawn_local(async move {
-                    let began = Instant::now();
-                    let called = agent.run_script(&script, calls).await;
-                    let took = began.elapsed();
-                    TaskOutcome::Called(at, readable(&agent, called).await, took)
-                });
+                self.begin(at, async move { agent.run_script(&script, calls).await });
                 None
             }
             CallMeaning::Known(text) => {
@@ -148,6 +125,17 @@ impl Drive {
                 Some(Event::Ended(at, hash))
             }
         }
+    }
+
+    /// Makes a call beside all else. Its answer is read before it is done.
+    fn begin(&mut self, at: usize, call: impl Future<Output = Result<ToolAnswer, ErrorBody>> + 'static) {
+        let agent = self.agent.clone();
+        self.tasks.spawn_local(async move {
+            let began = Instant::now();
+            let called = call.await;
+            let took = began.elapsed();
+            TaskOutcome::Called(at, readable(&agent, called).await, took)
+        });
     }
 
     /// The calls of a script that is run in this step.
